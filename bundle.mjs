@@ -19,6 +19,8 @@ const bundle = await rolldown({
     'eventsource-parser',
     '@photostructure/sqlite',
     'pg',
+    'ioredis',
+    'bullmq',
     'pusher',
     'react',
     'react/jsx-runtime',
@@ -43,33 +45,30 @@ const { output } = await bundle.write({
   codeSplitting: {
     groups: [
       // modules beside all others: a page that needs one of them does not load what errors need
-      { name: 'leaf', test: /src\/(?!index)[a-z0-9-]+\.ts|src\/events\/hidden-args/, priority: 3 },
+      {
+        name: 'leaf',
+        test: /src\/(?:(?!index|line-feeds)[a-z0-9-]+\.ts|events\/hidden-args|agent\/broadcast-status)/,
+        priority: 3,
+      },
       {
         name: 'base',
         test: new RegExp(
           `src/(?:${[
-            'errors/',
+            'errors/(?!known-secrets)',
             'agent/agent-status',
-            'continuation/(?:stop-reason|grants|outcome)',
+            'continuation/(?:stop-reason|grants|grant-text|time-text|explain-status)',
             'events/agent-event',
-            'inference/(?:inference-error|usage)',
             'messages/content-part',
-            'sessions/(?:check-names|session-errors|feed/feeds-of|stores/store-errors)',
+            'sessions/(?:check-names|in-time|session-errors|feed/feeds-of|stores/store-errors)',
             'tools/tool-result',
           ].join('|')})`,
         ),
         priority: 2,
       },
-      // what explains a stop, for a page or a broadcaster that loads no agent
-      {
-        name: 'explain',
-        test: /src\/continuation\/(?:because|decisive|evaluation|explain|explanation|facts|grant-text|limit-grant|needed-grant)/,
-        priority: 2,
-      },
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
+        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],

@@ -43,6 +43,32 @@ function chatFrames() {
   ];
 }
 
+function responseFrames() {
+  const send = (value) => frame(value, value.type);
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'in_progress' };
+  return [
+    send({ type: 'response.created', response: { id: 'r1', status: 'in_progress', output: [] } }),
+    send({
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...message, content: [] },
+    }),
+    ...Array.from({ length: DELTAS }, (_, i) =>
+      send({ type: 'response.output_text.delta', sequence_number: i, ...at, delta: WORD }),
+    ),
+    send({
+      type: 'response.completed',
+      response: {
+        id: 'r1',
+        object: 'response',
+        status: 'completed',
+        usage: { input_tokens: 1, output_tokens: DELTAS, total_tokens: DELTAS + 1 },
+      },
+    }),
+  ];
+}
+
 function messageFrames() {
   const send = (value) => frame(value, value.type);
   return [
@@ -115,6 +141,17 @@ async function throughOpenAI(client) {
   return length;
 }
 
+async function throughResponses(client) {
+  let length = 0;
+  const stream = await client.responses.create(
+    { model: 'm', input: 'hi', stream: true },
+    { signal: fresh() },
+  );
+  for await (const event of stream)
+    if (event.type === 'response.output_text.delta') length += event.delta.length;
+  return length;
+}
+
 const cases = [
   {
     driver: 'openai',
@@ -123,7 +160,16 @@ const cases = [
       const client = new OpenAI({ ...settings, fetch, maxRetries: 0 });
       return () => throughOpenAI(client);
     },
-    ours: (fetch) => openai('m', { ...settings, fetch }),
+    ours: (fetch) => openai('m', { ...settings, fetch, api: 'chat' }),
+  },
+  {
+    driver: 'openai (responses)',
+    frames: responseFrames(),
+    sdk: (fetch) => {
+      const client = new OpenAI({ ...settings, fetch, maxRetries: 0 });
+      return () => throughResponses(client);
+    },
+    ours: (fetch) => openai('m', { ...settings, fetch, api: 'responses' }),
   },
   {
     driver: 'ai-sdk (openai chat)',

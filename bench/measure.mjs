@@ -5,6 +5,12 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** The value that a share of a list does not exceed: 0.95 for p95. */
+export function quantile(values, share) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+}
+
 export const round = (value, digits = 2) => Number(value.toFixed(digits));
 
 /** A round with a bare sample slower than this share of the best shows the machine, not the code. */

@@ -13,7 +13,7 @@ import { memoryStore } from 'onward/stores/memory';
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { median, round } from './measure.mjs';
-import { startPostgres } from './postgres.mjs';
+import { testSetup } from './test-setup.mjs';
 import { addingAgent, onwardLoop } from './scenario.mjs';
 
 const BARS = { 1: 2_000, 50: 5_000 };
@@ -23,6 +23,7 @@ const owner = 'bench';
 const lines = [];
 const folder = mkdtempSync(join(tmpdir(), 'onward-bench-'));
 const [, , onlyStore, onlyConcurrency, url] = process.argv;
+const { startPostgres } = await testSetup('postgres');
 const postgres = onlyStore === undefined ? await startPostgres() : { url, stop: async () => {} };
 let files = 0;
 const stores = {

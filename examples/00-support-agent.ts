@@ -2,7 +2,7 @@
  * A support agent from question to answer: two tools over a small order book, one of which fails once, and the
  * account of why the run continued and why it stopped. The model is scripted, so it needs no key and no network.
  */
-import { AgentBuilder, defineTool, describeEvent, ErrorPolicy } from 'onward';
+import { createAgent, defineTool, describeEvent, ErrorPolicy } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import * as z from 'zod';
 
@@ -59,14 +59,14 @@ const model = DeterministicDriver.fromSteps(
   ]),
 );
 
-const agent = AgentBuilder.base()
-  .withName('support')
-  .withModel(model)
-  .withSystemPrompt('You help customers of a small furniture shop.')
-  .withTools(findOrders, trackParcel)
-  .withMaxSteps(8)
-  .withErrorPolicy(ErrorPolicy.retryToolErrors(3))
-  .build();
+const agent = createAgent({
+  name: 'support',
+  model,
+  systemPrompt: 'You help customers of a small furniture shop.',
+  tools: [findOrders, trackParcel],
+  maxSteps: 8,
+  errorPolicy: ErrorPolicy.production(),
+});
 
 const question = 'Where is my last order? I am mira@example.com.';
 console.log(`user       ${question}`);
@@ -111,7 +111,7 @@ decision   step 3: CONTINUE (requested by ToolCallPresenceCheck)
 decision   step 4: STOP (completed)
 assistant  Your monitor arm (A-1003) is in delivery and should arrive on 17 January.
 
-step 2 had an error: tool error in track_parcel, retrying (1/3)
+step 2 had an error: tool error in track_parcel, retrying (1/5)
 
 Completed (ToolCallPresenceCheck): the answer asks for no tools.
   allow    StepsLimit             4 of 8 steps

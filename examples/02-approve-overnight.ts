@@ -1,5 +1,5 @@
 /** A tool that needs approval: the run pauses, is stored overnight, and another process continues it. */
-import { AgentBuilder, AgentState, defineTool, type InferenceDriver } from 'onward';
+import { AgentState, createAgent, defineTool, type InferenceDriver } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import * as z from 'zod';
 
@@ -17,7 +17,7 @@ const deleteLead = defineTool({
 });
 
 const assistant = (model: InferenceDriver) =>
-  AgentBuilder.base().withName('leads').withModel(model).withTools(deleteLead).build();
+  createAgent({ name: 'leads', model, tools: [deleteLead] });
 
 // in the evening: the model wants to delete, and no approver is there
 const evening = assistant(

@@ -1,12 +1,12 @@
 /** Everything a run does, as it happens: text, tool calls and outcomes. */
-import { AgentBuilder, describeEvent } from 'onward';
+import { createAgent, describeEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 
 const model = DeterministicDriver.fromSteps(
   ScenarioStep.toolCall('clock', {}, 'One moment.'),
   ScenarioStep.stream(['It is ', 'half past ', 'nine.']),
 );
-const agent = AgentBuilder.base().withModel(model).withTools(mockTool('clock', '09:30')).build();
+const agent = createAgent({ model, tools: [mockTool('clock', '09:30')] });
 
 const run = agent.stream('What time is it?');
 let text = '';

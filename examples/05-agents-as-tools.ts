@@ -1,28 +1,24 @@
 /** An agent as the tool of another: one execution, one bill, and events that say who spoke. */
-import { AgentBuilder } from 'onward';
+import { createAgent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 
-const researcher = AgentBuilder.base()
-  .withName('researcher')
-  .withModel(
-    DeterministicDriver.fromSteps(
-      ScenarioStep.toolCall('search', { query: 'founding year' }),
-      ScenarioStep.final('It was founded in 1897.'),
-    ),
-  )
-  .withTools(mockTool('search', 'founded 1897'))
-  .build();
+const researcher = createAgent({
+  name: 'researcher',
+  model: DeterministicDriver.fromSteps(
+    ScenarioStep.toolCall('search', { query: 'founding year' }),
+    ScenarioStep.final('It was founded in 1897.'),
+  ),
+  tools: [mockTool('search', 'founded 1897')],
+});
 
-const writer = AgentBuilder.base()
-  .withName('writer')
-  .withModel(
-    DeterministicDriver.fromSteps(
-      ScenarioStep.toolCall('research', { input: 'When was the shop founded?' }),
-      ScenarioStep.final('The shop dates from 1897.'),
-    ),
-  )
-  .withTools(researcher.asTool({ name: 'research', description: 'Finds facts.' }))
-  .build();
+const writer = createAgent({
+  name: 'writer',
+  model: DeterministicDriver.fromSteps(
+    ScenarioStep.toolCall('research', { input: 'When was the shop founded?' }),
+    ScenarioStep.final('The shop dates from 1897.'),
+  ),
+  tools: [researcher.asTool({ name: 'research', description: 'Finds facts.' })],
+});
 
 const state = await writer.run('Write one line about the shop.', {
   wiretap: (event) => {

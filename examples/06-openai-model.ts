@@ -1,7 +1,7 @@
 /** A real model: any server that speaks Chat Completions. Here one of our own, so that it runs without a key. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AgentBuilder, defineTool, ErrorPolicy } from 'onward';
+import { createAgent, defineTool, ErrorPolicy } from 'onward';
 import { openai } from 'onward/drivers/openai';
 import * as z from 'zod';
 
@@ -38,12 +38,12 @@ const weather = defineTool({
   parameters: z.object({ city: z.string() }),
   execute: ({ city }) => ({ city, celsius: 18 }),
 });
-const agent = AgentBuilder.base()
-  .withModel(openai('gpt-5-mini', { baseURL: `http://127.0.0.1:${port}/v1`, idleTimeoutMs: 5_000 }))
-  .withTools(weather)
-  .withErrorPolicy(ErrorPolicy.retryToolErrors(3))
-  .withMaxCost(0.01)
-  .build();
+const agent = createAgent({
+  model: openai('gpt-5-mini', { baseURL: `http://127.0.0.1:${port}/v1`, idleTimeoutMs: 5_000 }),
+  tools: [weather],
+  errorPolicy: ErrorPolicy.production(),
+  maxCost: 0.01,
+});
 
 const run = agent.stream('How warm is it in Paris?');
 for await (const event of run) {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentBuilder, AgentError, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
+import { AgentError, createAgent, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import * as z from 'zod';
@@ -20,11 +20,7 @@ const refund = defineTool({
 
 /** What each process does when it starts. */
 function startProcess(model: InferenceDriver) {
-  const support = AgentBuilder.base()
-    .withName('support')
-    .withModel(model)
-    .withTools(refund)
-    .build();
+  const support = createAgent({ name: 'support', model, tools: [refund] });
   const store = sqliteStore({ path: join(folder, 'sessions.db') });
   const runtime = new SessionRuntime({ store, agents: [support] });
   const stop = async () => {

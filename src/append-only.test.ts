@@ -19,7 +19,7 @@ describe('AppendOnly', () => {
     expect(Object.keys(list)).toEqual([]);
   });
 
-  it('slices like an array, from any end', () => {
+  it('slices like an array, also with negative indexes', () => {
     const edge = fc.integer({ min: -8, max: 8 });
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 6 }), edge, fc.option(edge), (items, a, b) => {
@@ -30,14 +30,14 @@ describe('AppendOnly', () => {
     );
   });
 
-  it('does not follow the array it was made from', () => {
+  it('does not change with the array it was created from', () => {
     const items = [1, 2];
     const list = AppendOnly.of(items);
     items.push(3);
     expect([...list]).toEqual([1, 2]);
   });
 
-  it('an append never changes a list that exists already', () => {
+  it('append never changes an existing list', () => {
     const appends = fc.array(
       fc.record({ to: fc.nat(), items: fc.array(fc.nat(), { maxLength: 3 }) }),
       { maxLength: 40 },
@@ -62,7 +62,7 @@ describe('AppendOnly', () => {
     );
   });
 
-  it('an iterator that was begun does not see what is appended meanwhile', () => {
+  it('an active iterator does not see appended items', () => {
     const list = AppendOnly.of([1, 2]);
     const seen: number[] = [];
     for (const item of list) {
@@ -72,7 +72,7 @@ describe('AppendOnly', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('append copies nothing: the newest handle shares its list with those before it', () => {
+  it('append copies nothing: the newest list shares its buffer with older ones', () => {
     const copies = vi.spyOn(Array.prototype, 'slice');
     let list = AppendOnly.of<number>([]).append(0);
     copies.mockClear();
@@ -84,7 +84,7 @@ describe('AppendOnly', () => {
   });
 });
 
-it('an empty list, which is often a constant, keeps nothing of what is appended to it', async () => {
+it('an empty list keeps no reference to appended items', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const none = AppendOnly.of<object>([]);

@@ -1,6 +1,6 @@
 /**
- * An immutable list whose append is O(1): handles share one growing buffer, and each sees only its own length.
- * Appending to a handle that is not the newest copies once, so an older handle never changes.
+ * An immutable list with O(1) append: lists share one growing buffer, and each reads only its own length. Appending to
+ * a list that is not the newest copies the buffer once, so an older list never changes.
  */
 export class AppendOnly<T> implements Iterable<T> {
   readonly #buffer: T[];
@@ -27,7 +27,7 @@ export class AppendOnly<T> implements Iterable<T> {
   append(...items: readonly T[]): AppendOnly<T> {
     if (items.length === 0) return this;
     const isNewest = this.#buffer.length === this.#length && this.#length > 0;
-    // an empty list is often a constant: what is appended to it must not stay with it
+    // an empty list is often a constant, which must not keep appended items in memory
     const buffer = isNewest ? this.#buffer : this.#buffer.slice(0, this.#length);
     for (const item of items) buffer.push(item);
     return new AppendOnly(buffer, buffer.length);

@@ -13,7 +13,7 @@ describe('a cancellation', () => {
     expect(cancellation.cause).toBe(byUser);
   });
 
-  it.each(['before', 'after'])('its signal says so, looked at %s the cancel', (when) => {
+  it.each(['before', 'after'])('aborts its signal, read %s the cancel', (when) => {
     const cancellation = new Cancellation();
     if (when === 'before') expect(cancellation.signal.aborted).toBe(false);
     cancellation.cancel(byDeadline);
@@ -24,7 +24,7 @@ describe('a cancellation', () => {
     expect(cancellation.signal).toBe(signal);
   });
 
-  it('notifies every member once, also one that joins too late', () => {
+  it('notifies every member once, also one that joins after the cancel', () => {
     const cancellation = new Cancellation();
     const early = { cancelled: vi.fn() };
     const gone = { cancelled: vi.fn() };
@@ -40,7 +40,7 @@ describe('a cancellation', () => {
     expect(late.cancelled.mock.calls).toEqual([[byUser]]);
   });
 
-  it('work may leave or join while it is told', () => {
+  it('work may leave or join while it is notified', () => {
     const cancellation = new Cancellation();
     const told: string[] = [];
     const second = { cancelled: () => told.push('second') };
@@ -66,7 +66,7 @@ describe('race', () => {
     cancellation.cancel(byUser);
   });
 
-  it('rejects as soon as it is cancelled, though the work hangs', async () => {
+  it('rejects as soon as it is cancelled, even if the work hangs', async () => {
     const cancellation = new Cancellation();
     const racing = cancellation.race(new Promise(() => {}));
     cancellation.cancel(byUser);
@@ -77,7 +77,7 @@ describe('race', () => {
     });
   });
 
-  it('rejects at once when that was before, and ignores a late failure of the work', async () => {
+  it('rejects immediately if already cancelled, and ignores a later failure of the work', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const cancellation = new Cancellation();
@@ -91,7 +91,7 @@ describe('race', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it('finished work leaves nothing behind', async () => {
+  it('finished work leaves no listener', async () => {
     const cancellation = new Cancellation();
     const joined = vi.spyOn(cancellation, 'join');
     const left = vi.spyOn(cancellation, 'leave');

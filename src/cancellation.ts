@@ -1,18 +1,19 @@
 /** Who ended the work, and why. */
 export interface CancelCause {
-  readonly by: 'user' | 'deadline';
+  /** `handover`: another process continues the work. */
+  readonly by: 'user' | 'deadline' | 'handover';
   readonly reason: string;
-  /** Whose request it was, and when, where that is known. */
+  /** Who requested it, if known. */
   readonly requestedBy?: string;
   readonly at?: string;
 }
 
-/** Work that has to be told. */
+/** Work that is notified of a cancellation. */
 export interface Cancellable {
   cancelled(cause: CancelCause): void;
 }
 
-/** What raced work rejects with when it is cancelled. */
+/** Rejection of raced work when it is cancelled. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
   readonly by: CancelCause['by'];
@@ -23,13 +24,13 @@ export class Cancelled extends Error {
 }
 
 /**
- * A cancel switch that costs nothing until it is read: the `AbortSignal` is made on first use, and every
- * waiting piece of work leaves no listener behind.
+ * A cancellation that costs nothing until it is read: it creates the `AbortSignal` on first use, and finished work
+ * leaves no listener.
  */
 export class Cancellation {
   #cause: CancelCause | null = null;
   #controller: AbortController | null = null;
-  /** Mostly one piece of work waits at a time; only the others need a set. */
+  /** The only waiting work, in most cases; others are in the set. */
   #first: Cancellable | null = null;
   #others: Set<Cancellable> | null = null;
 
@@ -45,7 +46,7 @@ export class Cancellation {
     return this.#controller.signal;
   }
 
-  /** The first cause counts; later ones change nothing. */
+  /** Cancels. The first cause counts; later ones are ignored. */
   cancel(cause: CancelCause): void {
     if (this.#cause) return;
     this.#cause = cause;
@@ -55,7 +56,7 @@ export class Cancellation {
     for (const work of waiting) work?.cancelled(cause);
   }
 
-  /** Tells `work` on cancel, at once if that was before. */
+  /** Notifies `work` on a cancel; immediately if already cancelled. */
   join(work: Cancellable): void {
     if (this.#cause) work.cancelled(this.#cause);
     else if (this.#first === null) this.#first = work;

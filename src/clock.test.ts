@@ -13,7 +13,7 @@ import { DeterministicDriver } from './testing/deterministic-driver.ts';
 import { fakeClock } from './testing/fake-clock.ts';
 
 const HOUR = 3_600_000;
-/** Of two readings with nothing between them but other processes. */
+/** Most time between two readings in a row, if other processes use the CPU. */
 const CLOSE_MS = 5_000;
 
 afterEach(() => {
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 describe('systemClock.now', () => {
-  it('is the time, never runs backwards by itself, and has fractions', () => {
+  it('is the time with fractions, and does not go back by itself', () => {
     const readings = Array.from({ length: 1_000 }, () => systemClock.now());
     expect(Math.abs(readings[0]! - Date.now())).toBeLessThan(CLOSE_MS);
     expect(readings).toEqual(readings.toSorted((a, b) => a - b));
@@ -38,7 +38,7 @@ describe('systemClock.now', () => {
     expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(CLOSE_MS);
   });
 
-  it('does so at once after syncSystemClock', () => {
+  it('follows it immediately after syncSystemClock', () => {
     const real = Date.now.bind(Date);
     systemClock.now();
     vi.spyOn(Date, 'now').mockImplementation(() => real() + HOUR);
@@ -46,7 +46,7 @@ describe('systemClock.now', () => {
     expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(CLOSE_MS);
   });
 
-  it('a process that was frozen between two runs begins the second in the present', async () => {
+  it('is current in the second run if the process was frozen between two runs', async () => {
     const real = Date.now.bind(Date);
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromResponses(...Array<string>(40).fill('ok')))
@@ -70,7 +70,7 @@ describe('systemClock.after', () => {
     vi.useFakeTimers();
   });
 
-  it('calls once, after the time', () => {
+  it('calls once, after the delay', () => {
     const fn = vi.fn();
     systemClock.after(500, fn);
     vi.advanceTimersByTime(499);
@@ -79,14 +79,14 @@ describe('systemClock.after', () => {
     expect(fn).toHaveBeenCalledTimes(1);
   });
 
-  it('a time in the past is now', () => {
+  it('treats a negative delay as 0', () => {
     const fn = vi.fn();
     systemClock.after(-5, fn);
     vi.advanceTimersByTime(0);
     expect(fn).toHaveBeenCalledTimes(1);
   });
 
-  it.each([30, 60, 100])('%d days are longer than one timer can be, and still come', (days) => {
+  it.each([30, 60, 100])('calls after %d days, which exceeds the longest timer', (days) => {
     const fn = vi.fn();
     const ms = days * 24 * HOUR;
     systemClock.after(ms, fn);
@@ -96,7 +96,7 @@ describe('systemClock.after', () => {
     expect(fn).toHaveBeenCalledTimes(1);
   });
 
-  it('Infinity never comes', () => {
+  it('never calls after Infinity', () => {
     const fn = vi.fn();
     const cancel = systemClock.after(Number.POSITIVE_INFINITY, fn);
     vi.advanceTimersByTime(200 * 24 * HOUR);
@@ -105,7 +105,7 @@ describe('systemClock.after', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each([10, 90 * 24 * HOUR])('cancelled before %d ms it leaves no timer behind', (ms) => {
+  it.each([10, 90 * 24 * HOUR])('leaves no timer if cancelled before %d ms', (ms) => {
     const fn = vi.fn();
     const cancel = systemClock.after(ms, fn);
     vi.advanceTimersByTime(ms / 2);
@@ -117,7 +117,7 @@ describe('systemClock.after', () => {
 });
 
 describe('isoTime and msOf', () => {
-  it('turn time into text and back, to the millisecond, in any order', () => {
+  it('convert a time to text and back, to the millisecond, in any order', () => {
     const times = [0, 1, 999.9, 1_768_564_800_000.25, 0, 1_768_564_800_001];
     for (const ms of times) {
       expect(isoTime(ms)).toBe(new Date(Math.floor(ms)).toISOString());
@@ -130,21 +130,24 @@ describe('isoTime and msOf', () => {
 describe('stretchTime', () => {
   const DAY = 24 * HOUR;
 
-  it.each([-DAY, -HOUR, HOUR, DAY])('stays where it is when the wall is set by %d ms', (jump) => {
-    const clock = fakeClock(10 * DAY);
-    const now = stretchTime(clock);
-    clock.jump(5);
-    clock.jumpWall(jump);
-    expect(now()).toBe(10 * DAY + 5);
-    expect(stretchTime(clock)()).toBe(10 * DAY + 5 + jump);
-  });
+  it.each([-DAY, -HOUR, HOUR, DAY])(
+    'does not change when the wall clock is set by %d ms',
+    (jump) => {
+      const clock = fakeClock(10 * DAY);
+      const now = stretchTime(clock);
+      clock.jump(5);
+      clock.jumpWall(jump);
+      expect(now()).toBe(10 * DAY + 5);
+      expect(stretchTime(clock)()).toBe(10 * DAY + 5 + jump);
+    },
+  );
 
   it.each([
-    ['what was written in the past', 9 * DAY, 10 * DAY],
-    ['what was written in the future', 11 * DAY, 11 * DAY],
-    ['a future that no clock is wrong by', 20 * DAY, 10 * DAY],
-    ['what is no time', Number.NaN, 10 * DAY],
-  ])('begins behind %s', (_what, notBefore, expected) => {
+    ['a past time', 9 * DAY, 10 * DAY],
+    ['a future time', 11 * DAY, 11 * DAY],
+    ['a time too far in the future', 20 * DAY, 10 * DAY],
+    ['an invalid time', Number.NaN, 10 * DAY],
+  ])('starts correctly if notBefore is %s', (_what, notBefore, expected) => {
     const clock = fakeClock(10 * DAY);
     const now = stretchTime(clock, notBefore);
     expect(now()).toBe(expected);
@@ -152,7 +155,7 @@ describe('stretchTime', () => {
     expect(now()).toBe(expected + 7);
   });
 
-  it('of the system clock, is the time and follows no jump', () => {
+  it('with the system clock is the time, and ignores a jump', () => {
     const now = stretchTime(systemClock);
     expect(Math.abs(now() - Date.now())).toBeLessThan(CLOSE_MS);
     const real = Date.now.bind(Date);
@@ -162,7 +165,7 @@ describe('stretchTime', () => {
   });
 });
 
-it('monotonicOf counts only what a clock without monotonic time moves forward', () => {
+it('monotonicOf counts only forward steps of a clock without monotonic time', () => {
   let now = 1_000;
   const clock: Clock = { now: () => now, after: () => () => {} };
   const monotonic = monotonicOf(clock);

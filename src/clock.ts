@@ -1,24 +1,24 @@
 /**
- * The only source of time. `now` is milliseconds since the epoch, with fractions where the platform has them: the wall
- * clock, which people and servers set forward and back.
+ * The only source of time. `now` is the wall clock in milliseconds since the epoch, with fractions if the platform has
+ * them. It may be set forward and back.
  */
 export interface Clock {
   now(): number;
-  /** Milliseconds from any start, which only grow and follow no change of the wall clock. Limits count these. */
+  /** Milliseconds from an arbitrary start, which never decrease and ignore changes of the wall clock. For limits. */
   monotonic?(): number;
   /** Calls `fn` once after `ms` milliseconds unless the returned function cancels it. */
   after(ms: number, fn: () => void): () => void;
 }
 
-/** Node and browsers fire a longer timer at once. */
+/** Longest timer: Node and browsers fire a longer one immediately. */
 const LONGEST_TIMER_MS = 0x7fffffff;
-/** A jump larger than this means that the clock was set: follow it. */
+/** Difference above which the wall clock was set, and is followed. */
 const RESYNC_MS = 100;
 
 let offset = Date.now() - performance.now();
 let reads = 0;
 
-/** A process may have been frozen since: the next reading looks at the wall clock before it trusts its own count. */
+/** Makes the next reading check the wall clock, because the process may have been frozen. */
 export function syncSystemClock(): void {
   reads = -1;
 }
@@ -26,7 +26,7 @@ export function syncSystemClock(): void {
 export const systemClock: Clock = {
   now(): number {
     const fine = performance.now() + offset;
-    // the second look costs as much as the first, so only one reading in sixteen pays for it
+    // checking the wall clock doubles the cost, so only one reading in 16 does it
     if ((++reads & 15) !== 0) return fine;
     const wall = Date.now();
     if (Math.abs(wall - fine) < RESYNC_MS) return fine;
@@ -47,7 +47,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that cannot tell monotonic time may go back, and then counts nothing. */
+/** Returns the monotonic time of a clock. Without `monotonic`, it ignores steps back of `now`. */
 export function monotonicOf(clock: Clock): () => number {
   if (clock.monotonic) return () => clock.monotonic?.() ?? 0;
   let last = clock.now();
@@ -60,12 +60,12 @@ export function monotonicOf(clock: Clock): () => number {
   };
 }
 
-/** No wall clock is followed further into a future that an earlier process wrote down. */
+/** Longest time that `notBefore` may be in the future; a later one is ignored. */
 const LONGEST_LEAD_MS = 7 * 86_400_000;
 
 /**
- * The time of one stretch of work: the wall clock as it is now, or `notBefore` where that is later, and monotonic time
- * from then on. Whatever happens to the wall clock, it never goes back and never jumps.
+ * Returns the clock of one run: it starts at the wall clock, or at `notBefore` if that is later, and then uses
+ * monotonic time. It never goes back or jumps, even if the wall clock is set.
  */
 export function stretchTime(clock: Clock, notBefore: number = 0): () => number {
   const wall = clock.now();
@@ -79,7 +79,7 @@ export function stretchTime(clock: Clock, notBefore: number = 0): () => number {
 let formattedMs = Number.NaN;
 let formatted = '';
 
-/** ISO 8601 text of a time; steps of one run mostly share a millisecond, so the last one is remembered. */
+/** Formats a time as ISO 8601. Caches the last result, because steps of one run often share a millisecond. */
 export function isoTime(ms: number): string {
   const whole = Math.floor(ms);
   if (whole !== formattedMs) {
@@ -92,7 +92,7 @@ export function isoTime(ms: number): string {
 let parsedIso = '';
 let parsed = Number.NaN;
 
-/** Milliseconds of an ISO text, the last one remembered: criteria ask for the same start every step. */
+/** Parses an ISO time to milliseconds. Caches the last result, because criteria read the same start every step. */
 export function msOf(iso: string): number {
   if (iso !== parsedIso) {
     parsed = Date.parse(iso);

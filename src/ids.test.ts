@@ -12,11 +12,11 @@ describe('ids of messages, steps and calls', () => {
     ['msg_', messageId],
     ['stp_', stepId],
     ['cal_', callId],
-  ])('%s and sixteen letters that cannot be confused', (prefix, make) => {
+  ])('have %s and 16 unambiguous characters', (prefix, make) => {
     expect(make()).toMatch(new RegExp(`^${prefix}[0-9a-hjkmnp-tv-z]{16}$`));
   });
 
-  it('do not repeat, and every letter comes up in every place', () => {
+  it('do not repeat, and have every character in every position', () => {
     const ids = Array.from({ length: 20_000 }, messageId);
     expect(new Set(ids).size).toBe(ids.length);
     for (let place = 4; place < 20; place++)
@@ -31,7 +31,7 @@ describe('uuid', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is one as well where crypto.randomUUID is missing', () => {
+  it('is a random UUID also without crypto.randomUUID', () => {
     const real = globalThis.crypto;
     vi.stubGlobal('crypto', { getRandomValues: real.getRandomValues.bind(real) });
     const ids = Array.from({ length: 1_000 }, uuid);

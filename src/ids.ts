@@ -12,9 +12,10 @@ function refill(): void {
 }
 
 /**
- * 80 random bits behind a readable prefix, such as `msg_4f0z…`. Made in one piece: a string that is put together
- * stays a tree in memory, and ids are kept for good.
+ * Creates ids of 80 random bits after a readable prefix, such as `msg_4f0z…`. Uses one call, because a concatenated
+ * string stays a tree in memory, and ids are kept permanently.
  */
+/* @__NO_SIDE_EFFECTS__ */
 const idMaker = (prefix: string): (() => string) => {
   const codes = Array.from(prefix, (letter) => letter.charCodeAt(0));
   const [a = 0, b = 0, c = 0, d = 0] = codes;
@@ -32,14 +33,14 @@ export const messageId: () => string = idMaker('msg_');
 export const stepId: () => string = idMaker('stp_');
 export const callId: () => string = idMaker('cal_');
 
-/** What every route, store and URL can carry. */
+/** Ids that are safe in routes, stores and URLs. */
 const usable = /^[A-Za-z0-9_-]{1,64}$/;
 const ours = /^cal_[0-9a-z]{16}$/;
 
-/** Whether a provider's id may name a call as it is: usable everywhere, and not taken for one of ours. */
+/** Whether a provider's id can be used for a call unchanged: safe everywhere, and not like a generated one. */
 export const isUsableCallId = (id: string): boolean => usable.test(id) && !ours.test(id);
 
-/** A UUID, also where `crypto.randomUUID` is missing (a page served without TLS). */
+/** Creates a UUID, also if `crypto.randomUUID` is missing, as in a page served without TLS. */
 export function uuid(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

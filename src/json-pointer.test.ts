@@ -7,14 +7,16 @@ describe('JSON pointers', () => {
     ['/a', ['a']],
     ['/a~1b/~0/0', ['a/b', '~', '0']],
     ['/', ['']],
-  ])('%j leads over %j, and back', (pointer, keys) => {
+  ])('%j has the keys %j, and back', (pointer, keys) => {
     expect(pointerKeys(pointer)).toEqual(keys);
     expect(keys.reduce(pointerTo, '')).toBe(pointer);
   });
 
-  it.each(['a', '/~', '/a~2'])('%j is none', (text) => expect(pointerKeys(text)).toBeNull());
+  it.each(['a', '/~', '/a~2'])('%j is not a pointer', (text) =>
+    expect(pointerKeys(text)).toBeNull(),
+  );
 
-  it('find own values alone', () => {
+  it('find only own values', () => {
     expect(childOf({ a: 1 }, 'a')).toBe(1);
     expect(['toString', '__proto__', 'constructor'].map((key) => childOf({}, key))).toEqual([
       undefined,
@@ -31,7 +33,7 @@ describe('JSON pointers', () => {
     expect(childOf('text', '0')).toBeUndefined();
   });
 
-  it('set and remove own values, and never a prototype', () => {
+  it('set and delete own values, and never a prototype', () => {
     const value: Record<string, unknown> = { a: 1, list: [1, 2] };
     expect(setChild(value, 'b', null)).toBe(true);
     expect(setChild(value, '__proto__', { x: 1 })).toBe(true);

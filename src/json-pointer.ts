@@ -1,10 +1,10 @@
 import { isRecord } from './json.ts';
 
-/** The pointer (RFC 6901) to what lies under a key; `''` is the whole value. */
+/** Returns the JSON pointer (RFC 6901) to a key below `parent`; `''` is the whole value. */
 export const pointerTo = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** The keys of a pointer; null where it is none. */
+/** Returns the keys of a pointer; null if it is invalid. */
 export function pointerKeys(pointer: string): readonly string[] | null {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return null;
@@ -14,7 +14,7 @@ export function pointerKeys(pointer: string): readonly string[] | null {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What lies under one key; undefined where there is nothing. */
+/** Returns the value of a key or index; undefined if there is none. */
 export function childOf(value: unknown, key: string): unknown {
   if (Array.isArray(value))
     return /^(?:0|[1-9]\d{0,9})$/.test(key) ? value[Number(key)] : undefined;
@@ -22,8 +22,8 @@ export function childOf(value: unknown, key: string): unknown {
 }
 
 /**
- * Puts a value under a key, or takes away what is there (`undefined`), in place. False where that is not possible:
- * a list takes no new items and loses none.
+ * Sets the value of a key in place, or deletes it (`undefined`). Returns false if that is not possible: items of a list
+ * can only be replaced.
  */
 export function setChild(parent: unknown, key: string, value: unknown): boolean {
   if (Array.isArray(parent)) {

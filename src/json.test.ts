@@ -14,7 +14,7 @@ import {
 } from './json.ts';
 
 describe('parseJson', () => {
-  it('gives the value or says that there is none', () => {
+  it('returns the value or an error', () => {
     expect(parseJson('{"a":[1,null]}')).toEqual({ ok: true, value: { a: [1, null] } });
     expect(parseJson('')).toEqual({ ok: false, error: expect.any(String) as string });
   });
@@ -38,7 +38,7 @@ describe('parseJson', () => {
   });
 });
 
-describe('parsePartialJson reads what there is', () => {
+describe('parsePartialJson', () => {
   it.each<[string, unknown]>([
     ['{"a":1}', { a: 1 }],
     ['{"a":1', { a: 1 }],
@@ -81,19 +81,19 @@ describe('parsePartialJson reads what there is', () => {
   const long = 200_000;
   it.each<[string, string, unknown]>([
     ['blanks before a stray letter', `{"a":1${' '.repeat(long)}x`, { a: 1 }],
-    ['blanks behind a key', `{"a":1,"b"${' '.repeat(long)}x`, undefined],
-    ['line ends behind a colon', `{"a":1,"b":${'\n'.repeat(long)}x!`, undefined],
+    ['blanks after a key', `{"a":1,"b"${' '.repeat(long)}x`, undefined],
+    ['line ends after a colon', `{"a":1,"b":${'\n'.repeat(long)}x!`, undefined],
     ['digits', `{"a":${'1'.repeat(long)}!`, undefined],
     ['open lists', '['.repeat(long), expect.any(Array)],
   ])(
-    'in a time that grows with its length alone: 200,000 %s',
+    'takes linear time: 200,000 %s',
     (_what, text, expected) => {
       expect(parsePartialJson(text)).toEqual(expected);
     },
     3_000,
   );
 
-  it('an object that broke off anywhere still gives an object, with no key it did not have', () => {
+  it('reads an object truncated anywhere as an object without new keys', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()),
@@ -114,7 +114,7 @@ describe('parsePartialJson reads what there is', () => {
 });
 
 describe('canonicalJson', () => {
-  it('D14: is the same text for the same value, whatever the order of keys', () => {
+  it('D14: is the same text for the same value in any order of keys', () => {
     const a = { b: 1, a: { y: [1, { q: 2, p: 3 }], x: null }, 10: 'n', 9: 'm' };
     const b = { 9: 'm', a: { x: null, y: [1, { p: 3, q: 2 }] }, 10: 'n', b: 1 };
     expect(canonicalJson(a)).toBe(canonicalJson(b));
@@ -161,7 +161,7 @@ describe('toJsonValue', () => {
     [[undefined], [null]],
     ['text', 'text'],
     [false, false],
-  ])('keeps of %s what JSON keeps', (value, expected) => {
+  ])('converts %s like JSON', (value, expected) => {
     expect(toJsonValue(value)).toEqual(expected);
   });
 
@@ -172,7 +172,7 @@ describe('toJsonValue', () => {
     expect(kept).toEqual({ list: [1] });
   });
 
-  it('throws where JSON cannot hold the value', () => {
+  it('throws if JSON cannot represent the value', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     expect(() => toJsonValue(loop)).toThrow(TypeError);
@@ -205,7 +205,7 @@ it.each([
   expect(isRecord(value)).toBe(expected);
 });
 
-describe('JSON from outside', () => {
+describe('foreign JSON', () => {
   const nested = (levels: number): unknown =>
     JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
 
@@ -219,18 +219,18 @@ describe('JSON from outside', () => {
     expect([null, 5, 'text', undefined].every((value) => isHarmless(value))).toBe(true);
   });
 
-  it('is cut where it has more, and says so', () => {
-    expect(jsonCopy(nested(64))).toEqual({ value: nested(64), isCut: false });
+  it('is truncated with a note if it has more', () => {
+    expect(jsonCopy(nested(64))).toEqual({ value: nested(64), isTruncated: false });
     for (const levels of [65, 200_000]) {
-      const { value, isCut } = jsonCopy(nested(levels));
-      expect(isCut).toBe(true);
+      const { value, isTruncated } = jsonCopy(nested(levels));
+      expect(isTruncated).toBe(true);
       expect(isHarmless(value)).toBe(true);
       expect(JSON.stringify(value)).toContain('[cut: nested deeper than 64 levels]');
     }
     expect(canonicalJson(nested(200_000))).toContain('[cut');
   });
 
-  it('too deep for the stack is written, and still too deep', () => {
+  it('that overflows the stack is written, and is still too deep', () => {
     const text = jsonText(nested(200_000))!;
     expect(isHarmless(JSON.parse(text))).toBe(false);
     expect(jsonText({ toJSON: () => 'x' })).toBe('"x"');
@@ -240,13 +240,13 @@ describe('JSON from outside', () => {
     expect(() => jsonText(loop)).toThrow(TypeError);
   });
 
-  it('loses keys named __proto__, wherever they are', () => {
+  it('loses keys named __proto__ at any depth', () => {
     const value = JSON.parse('{"a":[{"__proto__":{"x":1},"b":2}],"__proto__":null}') as object;
     expect(jsonCopy(value).value).toEqual({ a: [{ b: 2 }] });
     expect(Object.hasOwn(value, '__proto__')).toBe(true);
   });
 
-  it('own() finds nothing that is inherited', () => {
+  it('own() finds no inherited property', () => {
     const record = JSON.parse('{"a":1,"__proto__":2}') as Record<string, number>;
     expect(
       ['a', '__proto__', 'b', 'constructor', 'toString'].map((key) => own(record, key)),
@@ -254,13 +254,13 @@ describe('JSON from outside', () => {
   });
 });
 
-it('a copy that is cut has no __proto__ either, wherever it stands', () => {
+it('has no __proto__ in a truncated copy, at any depth', () => {
   const deep = `${'['.repeat(70)}${']'.repeat(70)}`;
   const evil = '{"__proto__":{"admin":true},"ok":1}';
-  const { value, isCut } = jsonCopy(
+  const { value, isTruncated } = jsonCopy(
     JSON.parse(`{"first":${evil},"deep":${deep},"last":[${evil}]}`),
   );
-  expect(isCut).toBe(true);
+  expect(isTruncated).toBe(true);
   expect(JSON.stringify(value)).not.toMatch(/__proto__|admin/);
   expect(value).toMatchObject({ first: { ok: 1 }, last: [{ ok: 1 }] });
 });

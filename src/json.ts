@@ -8,7 +8,7 @@ export type JsonValue =
 
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** A value as far as its text has arrived: lists may be shorter, properties may be missing. */
+/** A value whose text is incomplete: lists may be shorter, properties may be missing. */
 export type DeepPartial<T> = T extends readonly (infer E)[]
   ? readonly DeepPartial<E>[]
   : T extends (...args: never) => unknown
@@ -32,23 +32,23 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** Engines quote the text that they could not read, and there may be secrets in it. */
+/** Removes the source text that engines quote in errors, because it may hold secrets. */
 const withoutSource = (message: string): string =>
   message.replace(/,? *(?:\.\.\.)?".*$/s, '') || 'it is not JSON';
 
-/** The own value of a key: a key that comes from outside must not find what every object inherits. */
+/** Returns the own value of a key, so that a foreign key does not match an inherited property. */
 export const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** Levels of nesting that JSON from outside may have: more than fair data needs, and far from what the stack takes. */
+/** Maximum nesting of foreign JSON: more than ordinary data needs, and far below the limit of the stack. */
 export const MOST_LEVELS = 64;
 
-/** What stands in the place of levels below {@link MOST_LEVELS}. */
+/** Replaces levels below {@link MOST_LEVELS}. */
 const CUT = `[cut: nested deeper than ${MOST_LEVELS} levels]`;
 
 /**
- * Whether JSON has at most {@link MOST_LEVELS} levels. On the way it loses keys named `__proto__`, which would become
- * the prototype of whatever they are assigned to. For values that no other code holds.
+ * Whether JSON has at most {@link MOST_LEVELS} levels. Also deletes keys named `__proto__` in place, which would set a
+ * prototype when they are assigned. Only for values that no other code holds.
  */
 export function isHarmless(value: unknown, levels: number = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return true;
@@ -60,7 +60,7 @@ export function isHarmless(value: unknown, levels: number = MOST_LEVELS): boolea
   return true;
 }
 
-/** A copy with at most so many levels. */
+/** Copies a value with at most this many levels. */
 function withLevels(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { toJSON } = value as { toJSON?: unknown };
@@ -71,7 +71,7 @@ function withLevels(value: unknown, levels: number): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, withLevels(inner, levels - 1)]));
 }
 
-/** As `JSON.stringify`; what is nested deeper than the stack takes is cut, and stays deeper than {@link MOST_LEVELS}. */
+/** Like `JSON.stringify`, but truncates a value that overflows the stack; it still exceeds {@link MOST_LEVELS}. */
 export function jsonText(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -81,22 +81,25 @@ export function jsonText(value: unknown): string | undefined {
   }
 }
 
-/** What JSON keeps of a value, detached from the original; throws where JSON cannot hold it (cycles, bigint). */
-export function jsonCopy(value: unknown): { readonly value: JsonValue; readonly isCut: boolean } {
+/** Copies a value through JSON; throws if JSON cannot represent it (cycles, bigint). */
+export function jsonCopy(value: unknown): {
+  readonly value: JsonValue;
+  readonly isTruncated: boolean;
+} {
   if (value === null || typeof value === 'string' || typeof value === 'boolean')
-    return { value, isCut: false };
+    return { value, isTruncated: false };
   if (typeof value === 'number')
-    return { value: Number.isFinite(value) ? value : null, isCut: false };
+    return { value: Number.isFinite(value) ? value : null, isTruncated: false };
   const text = jsonText(value);
   const copy = text === undefined ? null : (JSON.parse(text) as JsonValue);
-  if (isHarmless(copy)) return { value: copy, isCut: false };
-  return { value: withLevels(copy, MOST_LEVELS) as JsonValue, isCut: true }; // JSON with fewer levels
+  if (isHarmless(copy)) return { value: copy, isTruncated: false };
+  return { value: withLevels(copy, MOST_LEVELS) as JsonValue, isTruncated: true }; // JSON with fewer levels
 }
 
-/** The same, where it does not matter whether something was cut. */
+/** Copies a value through JSON, without reporting whether it was truncated. */
 export const toJsonValue = (value: unknown): JsonValue => jsonCopy(value).value;
 
-/** JSON with sorted keys: two values with the same text are the same value. */
+/** Writes JSON with sorted keys: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   try {
     return JSON.stringify(value, sorted);
@@ -111,7 +114,7 @@ const sorted = (_key: string, inner: unknown): unknown =>
     ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : inner;
 
-/** Equal as JSON; the order of keys does not matter. No deeper than the shallower of the two is looked at. */
+/** Whether two values are equal as JSON, in any order of keys. Reads no deeper than the shallower of the two. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a))
@@ -124,7 +127,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** The body of a fenced code block that is the whole text, else the text itself, trimmed. */
+/** Returns the body of a code fence around the whole text, else the text; trimmed. */
 export function withoutFence(text: string): string {
   const trimmed = text.trim();
   const start = /^```[\w-]*/.exec(trimmed)?.[0].length ?? 0;
@@ -134,13 +137,13 @@ export function withoutFence(text: string): string {
     : trimmed;
 }
 
-/** `\n` is over with its second letter, `\u00e9` with its sixth. */
+/** Whether an escape is complete: `\n` with its second character, `\u00e9` with its sixth. */
 const isEscapeOver = (char: string, length: number): boolean =>
   length === 1 ? char !== 'u' : length === 5;
 
 /**
- * What can be read of a JSON text that broke off: open strings, lists and objects are closed and a dangling
- * key or comma is dropped. `undefined` when not even that gives a value.
+ * Parses an incomplete JSON text: closes open strings, lists and objects, and drops a dangling key or comma. Returns
+ * `undefined` if that gives no value.
  */
 export function parsePartialJson(text: string): JsonValue | undefined {
   const body = withoutFence(text).replace(/^```[\w-]*\s*/, '');
@@ -164,9 +167,9 @@ export function parsePartialJson(text: string): JsonValue | undefined {
 interface Endings {
   /** The text with its last string closed. */
   readonly open: string;
-  /** What closes the lists and objects that are open. */
+  /** Brackets that close the open lists and objects. */
   readonly tail: string;
-  /** Where the last string stands; its end is 0 where there is none. */
+  /** Position of the last string; its end is 0 if there is none. */
   readonly string: { readonly start: number; readonly end: number };
 }
 
@@ -175,7 +178,7 @@ function withEndings(body: string): Endings {
   let start = 0;
   let end = 0;
   let inString = false;
-  /** Letters of the escape that is open, the backslash included; 0 outside of one. */
+  /** Characters of an open escape, with the backslash; 0 outside of one. */
   let escape = 0;
   for (let i = 0; i < body.length; i++) {
     const char = body.charAt(i);
@@ -198,13 +201,13 @@ function withEndings(body: string): Endings {
   return { open, tail: closers.toReversed().join(''), string };
 }
 
-/** The text without blanks at its end, and without that mark there. */
+/** Trims the end of a text, and removes the mark there. */
 function chopped(text: string, mark: ',' | ':'): string {
   const trimmed = text.trimEnd();
   return trimmed.endsWith(mark) ? trimmed.slice(0, -1) : trimmed;
 }
 
-/** The text without the number or word that it ends with; null if it ends with none. */
+/** Removes the number or word at the end of a text; null if there is none. */
 function withoutWord(text: string): string | null {
   let end = text.length;
   while (/[\w.+-]/.test(text.charAt(end - 1))) end -= 1;
@@ -213,5 +216,5 @@ function withoutWord(text: string): string | null {
 
 const utf8 = new TextEncoder();
 
-/** How many bytes a text has in UTF-8. */
+/** Number of bytes of a text in UTF-8. */
 export const utf8Bytes = (text: string): number => utf8.encode(text).length;

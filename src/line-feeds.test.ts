@@ -7,7 +7,7 @@ it.each([
   ['a\r\nb', 'a\nb'],
   ['a\r\r\n\n\rb\r', 'a\n\n\n\nb\n'],
   ['\n\r\n', '\n\n'],
-])('%j has one LF per line end, however it is split', (text, expected) => {
+])('%j has one LF per line end, for any split', (text, expected) => {
   expect(new LineFeeds().next(text)).toBe(expected);
   const byCharacter = new LineFeeds();
   expect([...text, ''].map((piece) => byCharacter.next(piece)).join('')).toBe(expected);

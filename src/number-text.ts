@@ -1,4 +1,4 @@
-/** Made on first use and kept: making one takes a millisecond, and a list has many rows. */
+/** Creates a formatter on first use and keeps it: creating one takes a millisecond, and a list has many rows. */
 function lazily(most: number, least: number = 0): { format(value: number): string } {
   let made: Intl.NumberFormat | null = null;
   return {
@@ -14,7 +14,7 @@ const tenths = /* @__PURE__ */ lazily(1);
 const cents = /* @__PURE__ */ lazily(2, 2);
 const exact = /* @__PURE__ */ lazily(6, 2);
 
-/** "3 ms", "0.31 s", "17.3 s", "4m 12s", "1h 23m", "2d 05h": three digits tell durations apart. */
+/** Formats a duration with about three digits: "3 ms", "0.31 s", "17.3 s", "4m 12s", "1h 23m", "2d 05h". */
 export function durationText(ms: number): string {
   if (ms < 99.5) return `${Math.round(ms)} ms`;
   if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
@@ -29,21 +29,21 @@ export function durationText(ms: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** "120", "119.6": tenths are enough of a second. */
+/** Formats seconds to tenths: "120", "119.6". */
 export const secondsText = (value: number): string => tenths.format(value);
 
-/** "20,000", "0.5": exact as far as a person reads. */
+/** Formats a number with at most six decimals: "20,000", "0.5". */
 export const countText = (value: number): string => plain.format(value);
 
-/** "1 call", "2 calls". */
+/** Formats a count with its noun: "1 call", "2 calls". */
 export const counted = (value: number, one: string, many: string = `${one}s`): string =>
   `${countText(value)} ${value === 1 ? one : many}`;
 
-/** "once", "twice", "4 times". */
+/** Formats a number of times: "once", "twice", "4 times". */
 export const timesText = (value: number): string =>
   value === 1 ? 'once' : value === 2 ? 'twice' : counted(value, 'time');
 
-/** What was spent, "$0.0225", "$12.40": small sums keep the digits that tell them apart, and line up in a column. */
+/** Formats a cost: "$0.0225", "$12.40". Small amounts keep more digits, and align in a column. */
 export function moneyText(value: number): string {
   if (value === 0) return '$0.00';
   if (value < 5e-8) return '< $0.0000001';
@@ -51,5 +51,5 @@ export function moneyText(value: number): string {
   return `$${value >= 0.99995 ? cents.format(value) : value.toFixed(4)}`;
 }
 
-/** A sum as configured, "$0.10", "$0.1004": cents always, and as much more as is there. */
+/** Formats a configured amount with two to six decimals: "$0.10", "$0.1004". */
 export const exactMoneyText = (value: number): string => `$${exact.format(value)}`;

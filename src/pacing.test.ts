@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { pacer } from './pacing.ts';
 
 let now = 0;
-/** Works without a pause for so long. */
+/** Works without a pause for this many milliseconds. */
 const busy = (ms: number): void => void (now += ms);
 beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => now));
 afterEach(() => void vi.restoreAllMocks());
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-it('lets short work run through', () => {
+it('does not pause short work', () => {
   const pause = pacer('ann', 60_000);
   expect(pause()).toBeUndefined();
 });
@@ -27,7 +27,7 @@ it('counts the work of a turn over all functions and requests of a key', async (
   expect(second()).toBeUndefined();
 });
 
-it('lets a small read of another key through a turn whose slice is spent', async () => {
+it('lets a small read of another key run in a turn whose slice is used up', async () => {
   await nextTurn();
   const large = pacer('ann', 20);
   busy(25);
@@ -41,7 +41,7 @@ it('lets a small read of another key through a turn whose slice is spent', async
   await Promise.all([wait, isLargeNow]);
 });
 
-it('does not charge a key for what ran before its work', async () => {
+it('does not charge a key for work that ran before', async () => {
   await nextTurn();
   pacer('ann', 20);
   busy(25);

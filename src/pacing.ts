@@ -1,6 +1,6 @@
-/** How long paced work may hold the event loop in one turn, in milliseconds. */
+/** Milliseconds that paced work may hold the event loop in one turn. */
 const SLICE_MS = 8;
-/** What each key may work even in a turn whose slice is spent: a small read does not wait for large ones. */
+/** Milliseconds for each key even if the slice of a turn is used up, so that small reads do not wait for large ones. */
 const SMALL_MS = 1;
 
 // read at load time, so that fake timers in a test do not delay real reads
@@ -52,9 +52,9 @@ function endTurn(): void {
 }
 
 /**
- * Splits long work into pieces: await the returned function between two of them. All paced work of a process shares one
- * slice per turn of the event loop, however many functions and requests it is spread over; work beyond the slice waits
- * for a later turn. `key` is the owner of the work. A slice of 0 always waits.
+ * Splits long work into pieces: await the returned function between two of them. All paced work of a process, over all
+ * functions and requests, shares one slice per turn of the event loop; work beyond the slice waits for a later turn.
+ * `key` is the owner of the work. A slice of 0 always waits.
  */
 export function pacer(key: string, sliceMs: number = SLICE_MS): () => Promise<void> | undefined {
   measure();

@@ -10,11 +10,11 @@ const node: NodeCrypto | undefined = (
   globalThis as { process?: { getBuiltinModule?: Builtins } }
 ).process?.getBuiltinModule?.('node:crypto');
 
-/** In hex. Where there is Node its own is used: the one of the web would have to be waited for. */
+/** Returns the SHA-256 of a text in hex. Uses Node's if available, because that of the web is asynchronous. */
 export const sha256 = (text: string): string =>
   node ? node.createHash('sha256').update(text).digest('hex') : ownSha256(text);
 
-/** The first 32 bits of the fractional parts of the roots of the first primes. */
+/** Computes the first 32 bits of the fractional parts of the roots of the first primes. */
 function primeRoots(count: number, root: number): Uint32Array {
   const roots: number[] = [];
   for (let n = 2; roots.length < count; n++) {
@@ -28,7 +28,7 @@ function primeRoots(count: number, root: number): Uint32Array {
 const START = /* @__PURE__ */ primeRoots(8, 2);
 const ROUNDS = /* @__PURE__ */ primeRoots(64, 3);
 
-/** FIPS 180-4, for runtimes without Node. */
+/** Computes SHA-256 (FIPS 180-4), for runtimes without Node. */
 export function ownSha256(text: string): string {
   const bytes = new TextEncoder().encode(text);
   const blocks = Math.ceil((bytes.length + 9) / 64);
@@ -50,7 +50,7 @@ export function ownSha256(text: string): string {
 const turned = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits));
 
 function compress(state: Uint32Array, words: Uint32Array): void {
-  const w = (i: number): number => words[i] as number; // within its 64
+  const w = (i: number): number => words[i] as number; // i is below 64
   for (let i = 16; i < 64; i++) {
     const [x, y] = [w(i - 15), w(i - 2)];
     const s0 = turned(x, 7) ^ turned(x, 18) ^ (x >>> 3);

@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.ts';
 
-/** What is left of a value after it was stored as JSON: dates are text, functions are gone. */
+/** The type of a value after it was stored as JSON: dates are strings, functions are absent. */
 export type Stored<T> = [T] extends [JsonValue] ? T : unknown extends T ? unknown : StoredPart<T>;
 
 type StoredPart<T> = T extends string | number | boolean | null

@@ -11,7 +11,7 @@ import {
 const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** Every code point that must not reach a reader as it is, by what it does. */
+/** Code points that must be escaped, by effect. */
 const unseen: readonly (readonly [string, readonly number[]])[] = [
   ['control characters', [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]],
   [
@@ -24,7 +24,7 @@ const unseen: readonly (readonly [string, readonly number[]])[] = [
     [...range(0x2061, 0x2064), ...range(0x206a, 0x206f)],
   ],
   ['line and paragraph separators', [0x2028, 0x2029]],
-  ['fillers that show nothing', [0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xffa0, 0x2800]],
+  ['invisible fillers', [0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xffa0, 0x2800]],
   ['variation selectors', [...range(0x180b, 0x180d), ...range(0xfe00, 0xfe0f), 0xe0100, 0xe01ef]],
   ['tags', range(0xe0000, 0xe007f)],
   ['annotations and musical controls', [0xfff9, 0xfffa, 0xfffb, 0x1d173, 0x1bca0]],
@@ -38,7 +38,7 @@ const escapeOf = (code: number): string => {
 };
 
 describe.each(unseen)('%s', (_name, codes) => {
-  it('are written as escapes wherever they stand', () => {
+  it('are escaped in any position', () => {
     for (const code of codes) {
       const char = String.fromCodePoint(code);
       expect(visibleText(`a${char}b`)).toBe(`a${escapeOf(code)}b`);
@@ -49,7 +49,7 @@ describe.each(unseen)('%s', (_name, codes) => {
     }
   });
 
-  it('are written in the escapes of JSON, and read back as they were', () => {
+  it('are written as JSON escapes, and parse to the same text', () => {
     for (const code of codes) {
       const text = `a${String.fromCodePoint(code)}b`;
       const json = visibleJson(JSON.stringify({ [text]: text }));
@@ -68,30 +68,30 @@ it.each([
   ['a keycap', '1️⃣'],
   ['a flag of two letters', '🇩🇪'],
   ['a backslash', 'C:\\users'],
-])('%s stay as they are', (_name, text) => {
+])('%s stay unchanged', (_name, text) => {
   expect([visibleText(text), visibleLines(text), visibleProse(text)]).toEqual([text, text, text]);
 });
 
 it.each([
-  ['a second selector behind a picture', '❤\ufe0f\ufe0f', '❤️\\ufe0f'],
-  ['bytes hidden behind a picture', '😀\ufe01\ufe02', '😀\\ufe01\\ufe02'],
-  ['a selector behind a digit', '1\ufe0f0', '1\\ufe0f0'],
-  ['a joiner behind a picture alone', '😀\u200da', '😀\\u200da'],
+  ['a second selector after a picture', '❤\ufe0f\ufe0f', '❤️\\ufe0f'],
+  ['bytes hidden after a picture', '😀\ufe01\ufe02', '😀\\ufe01\\ufe02'],
+  ['a selector after a digit', '1\ufe0f0', '1\\ufe0f0'],
+  ['a joiner after a single picture', '😀\u200da', '😀\\u200da'],
   ['a joiner between letters', 'ad\u200dmin', 'ad\\u200dmin'],
   ['a flag made of tags', '🏴\u{e0067}\u{e007f}', '🏴\\u{e0067}\\u{e007f}'],
-])('%s is shown', (_name, text, shown) => expect(visibleText(text)).toBe(shown));
+])('%s is escaped', (_name, text, shown) => expect(visibleText(text)).toBe(shown));
 
-it('shows the same again: what was escaped stays', () => {
+it('does not change an escaped text', () => {
   const once = visibleText('a\u202e\u{e0041}\nb');
   expect(visibleText(once)).toBe(once);
 });
 
-it('keeps line ends of both kinds in a text of several lines, and shows a lone carriage return', () => {
+it('keeps line ends of both kinds in a text of several lines, and escapes a lone carriage return', () => {
   expect(visibleLines('a\r\nb\tc\nd')).toBe('a\r\nb\tc\nd');
   expect(visibleLines('safe\rrm -rf /')).toBe('safe\\rrm -rf /');
 });
 
-it('lets pieces of an answer begin with a joiner or end with half a line end', () => {
+it('keeps a joiner at the start and half a line end at the end of a streamed piece', () => {
   expect(['👨', '\u200d👩', 'می\u200cخواهم', 'a\r', '\nb'].map(visibleProse).join('')).toBe(
     '👨\u200d👩می\u200cخواهمa\r\nb',
   );
@@ -112,7 +112,7 @@ it.each([
 });
 
 describe('a value for the fields of a log', () => {
-  it('is escaped in depth, names too, and stays itself where all can be seen', () => {
+  it('is escaped at any depth, names included, and is the same object if nothing changes', () => {
     const plain = { a: ['x', { b: 'two\nlines' }], n: 1, z: null };
     expect(visibleValue(plain)).toBe(plain);
     expect(visibleValue({ 'k\u202e\n': ['\u001b[2J', { deep: 'a\u200bb\n' }] })).toEqual({
@@ -122,7 +122,7 @@ describe('a value for the fields of a log', () => {
     expect(visibleValue({ maker })).toEqual({ maker: { reason: '\\u001b' } });
   });
 
-  it('ends where it is nested too deep', () => {
+  it('is truncated if it is nested too deep', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     expect(JSON.stringify(visibleValue(loop))).toContain('…');

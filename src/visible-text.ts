@@ -1,16 +1,18 @@
 /**
- * What a reader cannot see, or what moves a cursor or turns the direction of text: control characters, bidirectional
- * and zero-width marks, fillers, variation selectors, tags, line separators, lone surrogates, the blank Braille cell.
+ * Characters that are invisible, move the cursor or change the direction of text: control characters, bidirectional and
+ * zero-width marks, fillers, variation selectors, tags, line separators, lone surrogates, the blank Braille cell.
  */
-const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]/u;
-const EACH_UNSEEN = new RegExp(UNSEEN.source, 'gu');
+const HIDDEN =
+  '[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\u2800]';
+const UNSEEN = /* @__PURE__ */ new RegExp(HIDDEN, 'u');
+const EACH_UNSEEN = /* @__PURE__ */ new RegExp(HIDDEN, 'gu');
 const PICTURE = '\\p{Extended_Pictographic}\\p{Emoji_Modifier}?\\ufe0f?';
-/** Emoji are read as one sign: the joiners between pictures and one selector behind each stay. */
-const EMOJI_OR_UNSEEN = new RegExp(
-  `(${PICTURE}(?:\\u200d${PICTURE})*|[0-9#*]\\ufe0f\\u20e3)|${UNSEEN.source}`,
+/** An emoji as a whole, with joiners between its pictures and one selector after each; or a hidden character. */
+const EMOJI_OR_UNSEEN = /* @__PURE__ */ new RegExp(
+  `(${PICTURE}(?:\\u200d${PICTURE})*|[0-9#*]\\ufe0f\\u20e3)|${HIDDEN}`,
   'gu',
 );
-/** Spaces that look like a plain one. */
+/** Spaces that look like an ordinary one. */
 const SPACES = /[^\P{Zs} ]/gu;
 
 const SHORT: ReadonlyMap<string, string> = new Map([
@@ -19,33 +21,33 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-/** Text of others in one line of a log, a terminal or a view: what cannot be seen is written as `\u202e`. */
+/** Makes foreign text safe for one line of a log, a terminal or a view: escapes hidden characters as `\u202e`. */
 export const visibleText = (text: string): string => shown(text, () => false);
 
-/** The same over several lines: line ends and tabs stay. */
+/** Makes foreign text of several lines safe: keeps line ends and tabs. */
 export const visibleLines = (text: string): string =>
   shown(text, (char, next) => char === '\n' || char === '\t' || (char === '\r' && next === '\n'));
 
 /**
- * A piece of an answer that is printed as it comes. Joiners and selectors stay, for they shape letters and emoji and a
- * piece may begin with one; a carriage return at its end belongs to the line end that follows.
+ * Makes a streamed piece of an answer safe. Keeps joiners and selectors, which shape letters and emoji, because a piece
+ * may start with one. Keeps a carriage return at its end, because the line feed may follow in the next piece.
  */
 export const visibleProse = (text: string): string =>
   shown(text, (char, next) =>
     char === '\r' ? next === '\n' || next === '' : '\n\t\u200c\u200d\ufe0e\ufe0f'.includes(char),
   );
 
-/** The name of an argument: backslashes and unusual spaces are escaped too, and quotes show where it ends. */
+/** Makes the name of an argument safe: also escapes backslashes and unusual spaces, and adds quotes if needed. */
 export function visibleName(name: string): string {
   const seen = visibleText(name.replaceAll('\\', '\\\\')).replace(SPACES, escaped);
   return name === '' || name.trim() !== name ? `"${seen}"` : seen;
 }
 
-/** JSON text that reads as the same value: what cannot be seen is written in the escapes of JSON. */
+/** Writes hidden characters of a JSON text as JSON escapes, so that it parses to the same value. */
 export const visibleJson = (json: string): string =>
   json.replace(EACH_UNSEEN, (char) => (char === '\n' ? char : unitsOf(char)));
 
-/** A value for the fields of a log: texts over several lines, names in one. The value itself where all can be seen. */
+/** Makes a value safe for log fields: texts keep their lines, names have one. Returns the same value if it is safe. */
 export function visibleValue(value: unknown, depth: number = 0): unknown {
   if (typeof value === 'string') return visibleLines(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { never } from './setup/abort-trap.ts';
 import { takesAnotherTurn } from './setup/states.ts';
 
-/** What begins after the abort: hooks that are entered, and calls that listeners are told of. */
+/** Collects what starts after the abort: entered hooks and emitted `ToolCallStarted` events. */
 async function lateIn(
   controller: AbortController,
   calls: readonly string[],
@@ -38,9 +38,9 @@ async function lateIn(
   return late;
 }
 
-describe('D50: after an abort no hook is entered for a call', () => {
+describe('D50: after an abort no hook runs for a tool call', () => {
   it.each(Array.from({ length: 12 }, (_, moments) => moments))(
-    'where the abort of a call beside it comes %i moments after its check',
+    'when a parallel call aborts %i microtasks after its approval check',
     async (moments) => {
       const controller = new AbortController();
       let decide: (isNeeded: boolean) => void = () => {};
@@ -59,7 +59,7 @@ describe('D50: after an abort no hook is entered for a call', () => {
   );
 
   it.each([[['checked']], [['checked', 'checked']]])(
-    'where the check of its arguments aborts: %j',
+    'when argument validation aborts: %j',
     async (calls) => {
       const controller = new AbortController();
       const checked = mockTool('checked', 'done', {
@@ -79,7 +79,7 @@ describe('D50: after an abort no hook is entered for a call', () => {
     },
   );
 
-  it('where a listener aborts at its start', async () => {
+  it('when a listener aborts on ToolCallStarted', async () => {
     const controller = new AbortController();
     const stock = mockTool('stock');
     const late = await lateIn(controller, ['stock'], [stock], ({ type }) => {

@@ -1,4 +1,5 @@
-import { AgentBuilder, type InferenceChunk, type InferenceDriver } from 'onward';
+import { AgentBuilder } from 'onward';
+import type { InferenceDriver, InferenceChunk } from 'onward/drivers';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { never } from './setup/abort-trap.ts';
@@ -6,12 +7,12 @@ import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('D45: what was shown is what is stored', () => {
+describe('D45: after an abort, the stored text equals the streamed text', () => {
   const texts = {
     prose: ['The ', 'lamp ', 'is ', 'in ', 'stock.'],
-    'something that begins like JSON': ['{"la', 'mp":', ' 7}', ' is what', ' we have'],
-    'a fence': ['```', 'js\n', 'const', ' a = 1', '\n```'],
-    'a character in two halves': ['😀'.slice(0, 1), '😀'.slice(1), ' ok', '!', '!'],
+    'text that starts like JSON': ['{"la', 'mp":', ' 7}', ' is what', ' we have'],
+    'a code fence': ['```', 'js\n', 'const', ' a = 1', '\n```'],
+    'a split surrogate pair': ['😀'.slice(0, 1), '😀'.slice(1), ' ok', '!', '!'],
   };
   const rows = Object.entries(texts).flatMap(([name, chunks]) =>
     chunks.map((_chunk, k) => [name, k, chunks] as const),
@@ -55,7 +56,7 @@ describe('D45: what was shown is what is stored', () => {
     await takesAnotherTurn(state);
   });
 
-  it('calls that had begun to arrive are dropped, words before them are kept', async () => {
+  it('drops tool calls that were still streaming and keeps the text before them', async () => {
     const controller = new AbortController();
     const driver: InferenceDriver = {
       name: 'stubborn',
@@ -76,7 +77,7 @@ describe('D45: what was shown is what is stored', () => {
   });
 });
 
-describe('D47: usage of an aborted call', () => {
+describe('D47: usage of an aborted model call', () => {
   const aborted = async (chunks: readonly InferenceChunk[], clean = true) => {
     const controller = new AbortController();
     const driver: InferenceDriver = {
@@ -92,7 +93,7 @@ describe('D47: usage of an aborted call', () => {
     return agent.run('go', { signal: controller.signal, wiretap: () => {} });
   };
 
-  it('is kept where it was reported, and the last report counts', async () => {
+  it('keeps the last reported usage', async () => {
     const state = await aborted([
       { type: 'usage', usage: { input: 100, output: 1 } },
       { type: 'content', text: 'Hi' },
@@ -104,13 +105,13 @@ describe('D47: usage of an aborted call', () => {
     expect(state.steps.at(-1)!.notes).toEqual([]);
   });
 
-  it('is noted as unknown where it was not', async () => {
+  it('notes usageUnknown when no usage was reported', async () => {
     const state = await aborted([{ type: 'content', text: 'Hi' }]);
     expect(state.usage.total).toBe(0);
     expect(state.steps.at(-1)!.notes).toEqual(['usageUnknown']);
   });
 
-  it('of steps that were finished before stays in the account', async () => {
+  it('keeps the usage of finished steps', async () => {
     const controller = new AbortController();
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('search'), final('', { hangs: true })))

@@ -1,10 +1,4 @@
-import {
-  AgentBuilder,
-  ErrorPolicy,
-  pairingProblem,
-  type AgentEvent,
-  type AgentState,
-} from 'onward';
+import { AgentBuilder, ErrorPolicy, type AgentEvent, type AgentState } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { guardedAgent, never, Trap } from './setup/abort-trap.ts';
@@ -36,7 +30,7 @@ const places = [
 const streamPlaces = ['model 1 chunk 1', 'model 1 chunk 2', 'model 3 chunk 1', 'model 3 chunk 2'];
 
 describe('D46: abort at every await point', () => {
-  it('the places are all on the way of an undisturbed run', async () => {
+  it('a run without an abort reaches every listed await point', async () => {
     const trap = new Trap('nowhere', 'continues');
     const agent = guardedAgent(trap);
     const state = await agent.run('go', { signal: trap.controller.signal, wiretap: () => {} });
@@ -50,7 +44,7 @@ describe('D46: abort at every await point', () => {
     ...[...places, ...streamPlaces].map((place) => [place, then, true] as const),
   ]);
 
-  it.each(rows)('%s, where the code %s (streamed: %s)', async (place, then, streamed) => {
+  it.each(rows)('%s, then the code %s (streamed: %s)', async (place, then, streamed) => {
     const trap = new Trap(place, then);
     const agent = guardedAgent(trap);
     const events: AgentEvent[] = [];
@@ -74,12 +68,12 @@ describe('D46: abort at every await point', () => {
       expect(last).toMatchObject([{ type: 'AgentFinished', stopReason: 'user_requested' }]);
     }
     await takesAnotherTurn(state);
-    // nothing begins any more; only the code around what had begun may continue
+    // nothing new starts; only the after hooks of work that had started may run
     expect(trap.late.filter((p) => !p.startsWith('after '))).toEqual([]);
   });
 
   it.each(['hangs', 'continues', 'throws'] as const)(
-    'after execution, where the hook %s: what was completed stays so',
+    'after execution: the run stays completed when the hook %s',
     async (then) => {
       const trap = new Trap('after execution', then);
       const state = await guardedAgent(trap).run('go', { signal: trap.controller.signal });
@@ -88,7 +82,7 @@ describe('D46: abort at every await point', () => {
     },
   );
 
-  it('abort from a listener, at every event', async () => {
+  it('stops cleanly when a listener aborts at any event', async () => {
     const count = async (at: number): Promise<AgentState | number> => {
       const trap = new Trap('nowhere', 'continues');
       let events = 0;
@@ -106,18 +100,18 @@ describe('D46: abort at every await point', () => {
     for (let at = 1; at <= all; at++) {
       const state = (await count(at)) as AgentState;
       expect(['completed', 'stopped']).toContain(state.status);
-      expect(pairingProblem(state.messages)).toBeNull();
+      expect(state.messages.pairingProblem()).toBeNull();
       expect(state.unfinishedStep).toBeNull();
       if (state.status === 'stopped') expect(state.stopReason).toBe('user_requested');
-      // only the very last words come too late for a stop
+      // only the last events come too late for a stop
       else expect(at).toBeGreaterThan(all - 6);
     }
   });
 });
 
-describe('D50: abort wins over every hook', () => {
+describe('D50: an abort overrides every hook', () => {
   it.each(['hangs', 'continues', 'throws'] as const)(
-    'while a hook before a tool is pending and then %s: the tool does not run',
+    'does not run the tool when a pending hook before it %s after the abort',
     async (then) => {
       const trap = new Trap('before tool call', then);
       const state = await guardedAgent(trap).run('go', { signal: trap.controller.signal });
@@ -126,7 +120,7 @@ describe('D50: abort wins over every hook', () => {
     },
   );
 
-  it('a hook that would turn the abort into a success has no say', async () => {
+  it('a hook cannot turn an aborted run into a success', async () => {
     const controller = new AbortController();
     const ran = mockTool('pay', 'paid');
     const agent = AgentBuilder.base()
@@ -150,8 +144,8 @@ describe('D50: abort wins over every hook', () => {
   });
 });
 
-describe('tools when the run is aborted', () => {
-  it('those that ended keep their result, the others are sealed in call order', async () => {
+describe('tools in an aborted run', () => {
+  it('keeps finished results and closes the other calls in call order', async () => {
     const controller = new AbortController();
     const agent = AgentBuilder.base()
       .withDriver(
@@ -185,7 +179,7 @@ describe('tools when the run is aborted', () => {
     await takesAnotherTurn(state);
   });
 
-  it('calls behind the cap of eight do not begin', async () => {
+  it('does not start calls that are queued behind the limit of eight', async () => {
     const controller = new AbortController();
     let begun = 0;
     const work = mockTool('work', () => {
@@ -204,8 +198,8 @@ describe('tools when the run is aborted', () => {
   });
 });
 
-describe('between two tries', () => {
-  it('an abort ends the wait, and what was waited is in the record', async () => {
+describe('abort between two retries', () => {
+  it('ends the wait and records the time waited', async () => {
     const clock = fakeClock();
     const controller = new AbortController();
     const driver = DeterministicDriver.fromSteps(
@@ -233,8 +227,8 @@ describe('between two tries', () => {
   });
 });
 
-describe('before anything began', () => {
-  it('a signal that is aborted already: no model call, user_requested', async () => {
+describe('before the run starts', () => {
+  it('makes no model call when the signal is already aborted', async () => {
     const driver = DeterministicDriver.fromSteps(final('x'));
     const agent = AgentBuilder.base().withDriver(driver).build();
     const state = await agent.run('go', { signal: AbortSignal.abort('changed my mind') });
@@ -245,7 +239,7 @@ describe('before anything began', () => {
     await takesAnotherTurn(state);
   });
 
-  it('the listener on the signal is gone when the run is over', async () => {
+  it('removes its listener from the signal when the run ends', async () => {
     const listeners = new Set<unknown>();
     const { signal } = new AbortController();
     const { addEventListener, removeEventListener } = signal;

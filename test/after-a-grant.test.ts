@@ -5,8 +5,8 @@ import { ended, failure, pages } from './setup/grants.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('after the grant', () => {
-  it('D36: plus ten steps are ten more steps, recorded in the trace', async () => {
+describe('resume with a grant', () => {
+  it('D36: a grant of ten steps adds ten steps and is recorded in the trace', async () => {
     const { agent, state } = await ended(pages(25), (b) => b.withMaxSteps(25));
     const driver = DeterministicDriver.create(pages(10));
     const more = AgentBuilder.base()
@@ -22,7 +22,7 @@ describe('after the grant', () => {
     expect(again.lastContinuationOutcome?.decisive?.context).toEqual({ used: 35, limit: 35 });
   });
 
-  it('grants add up from stop to stop', async () => {
+  it('adds up grants across several stops', async () => {
     const driver = DeterministicDriver.create(pages(6));
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -38,7 +38,7 @@ describe('after the grant', () => {
     expect(driver.remaining).toBe(0);
   });
 
-  it('a new execution starts with its own limits again', async () => {
+  it('resets the limits for a new execution', async () => {
     const driver = DeterministicDriver.create([...pages(3), final('done'), ...pages(3)]);
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -52,7 +52,7 @@ describe('after the grant', () => {
     expect(next.lastContinuationOutcome?.decisive?.context).toEqual({ used: 3, limit: 3 });
   });
 
-  it('D35: a run that is paused and resumed after every step never exceeds its limit', async () => {
+  it('D35: a run that pauses and resumes after every step never exceeds its limit', async () => {
     const driver = DeterministicDriver.create(pages(99));
     const pausing = mockTool('search', (_args: unknown, { requestPause }: ToolContext) =>
       requestPause('a new owner takes over'),
@@ -76,7 +76,7 @@ describe('after the grant', () => {
     });
   });
 
-  it('D35: every counter survives the stored document', async () => {
+  it('D35: every counter survives serialization', async () => {
     const { state } = await ended([...pages(1), failure, failure], (b) =>
       b.withErrorPolicy(ErrorPolicy.retryToolErrors(1).withBackoff({ initialMs: 0 })),
     );
@@ -91,7 +91,7 @@ describe('after the grant', () => {
     expect(restored.info).toEqual(state.info);
   });
 
-  it('an answer that was cut off is continued, and the model is told so', async () => {
+  it('continues a truncated answer and tells the model to continue', async () => {
     const { agent, state, driver } = await ended(
       [final('The partners are', { finishReason: 'length' })],
       (b) => b,
@@ -107,14 +107,14 @@ describe('after the grant', () => {
     expect(driver.requests.at(-1)?.messageCount).toBe(3);
   });
 
-  it('a second answer that is cut off stops again: only the first is settled', async () => {
+  it('stops again when the next answer is truncated too', async () => {
     const cut = final('and', { finishReason: 'length' });
     const { agent, state } = await ended([cut], (b) => b.withFinishReasons('length', 'stop'));
     const again = await agent.resume(state, { grant: { steps: 1 } });
     expect(again).toMatchObject({ stopReason: 'finish_reason', stepCount: 2 });
   });
 
-  it('criteria of one’s own see the grants', async () => {
+  it('passes the grants to custom criteria', async () => {
     const seen: Grants[] = [];
     const { agent, state } = await ended(pages(1), (b) =>
       b.withMaxSteps(1).addContinuationCriteria({
@@ -131,7 +131,7 @@ describe('after the grant', () => {
     for (const grants of seen) expect(grants).toEqual({ steps: 2 });
   });
 
-  it('a stop before the first step is picked up as a first step', async () => {
+  it('starts with the first step if the run was stopped before it', async () => {
     const { agent, state } = await ended(
       [],
       (b) => b,
@@ -141,7 +141,7 @@ describe('after the grant', () => {
     expect(await agent.resume(state, { grant: { steps: 1 } })).toMatchObject({ output: 'done' });
   });
 
-  it('a run that was stopped while it waited for approval continues with its call sealed', async () => {
+  it('keeps the open call closed if the run was stopped while it waited for approval', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('delete_all'), 'Understood.');
     const erase = mockTool('delete_all', 'gone', { needsApproval: true });
     const agent = AgentBuilder.base().withDriver(driver).withTools(erase).build();
@@ -158,7 +158,7 @@ describe('after the grant', () => {
 });
 
 describe('grants on an open execution', () => {
-  it('paused and in-progress executions need none, and take one', async () => {
+  it('paused and in-progress executions accept a grant but do not need one', async () => {
     const driver = DeterministicDriver.create([...pages(2), final('done')]);
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -181,7 +181,7 @@ describe('grants on an open execution', () => {
   });
 
   it.each<[unknown]>([[{ steps: -1 }], [{ steps: 0 }], [{}], [{ turns: 3 }], [7]])(
-    'a grant of %j is refused before anything runs, open or ended',
+    'rejects a grant of %j before anything runs, on open and ended executions',
     async (grant) => {
       const { agent, state, driver } = await ended(pages(1), (b) => b.withMaxSteps(1));
       const open = await AgentBuilder.base()

@@ -19,7 +19,7 @@ const criteriaOf = (builder: AgentBuilder): readonly string[] =>
   builder.build().describe().criteria;
 
 describe('the builder', () => {
-  it('is immutable: branching leaves the base alone', () => {
+  it('is immutable: a branch does not change its base', () => {
     const common = base().withName('support').withMaxSteps(3).withTools(mockTool('search'));
     const before = common.build().describe();
     const branch = common
@@ -43,7 +43,7 @@ describe('the builder', () => {
     });
   });
 
-  it('every step gives a new builder', () => {
+  it('returns a new builder from every method', () => {
     const start = base();
     const schema = z.object({ ok: z.boolean() });
     const steps: readonly ((b: AgentBuilder) => AgentBuilder)[] = [
@@ -77,7 +77,7 @@ describe('the builder', () => {
     }
   });
 
-  it('base has its limits and checks in the documented order', () => {
+  it('base() has the documented limits and criteria, in order', () => {
     expect(criteriaOf(base())).toEqual([
       'StepsLimit',
       'ExecutionTimeLimit',
@@ -115,7 +115,7 @@ describe('the builder', () => {
     });
   });
 
-  it('new has no limits, but can be stopped and judges errors', () => {
+  it('new() has no limits and keeps the error policy and the stop check', () => {
     const bare = AgentBuilder.new().withDriver(driver());
     expect(criteriaOf(bare)).toEqual([
       'ErrorPolicyCriterion',
@@ -131,7 +131,7 @@ describe('the builder', () => {
     ]);
   });
 
-  it('the last word about time counts', () => {
+  it('the last time limit replaces an earlier one', () => {
     const both = base().withTimeout({ seconds: 5 }).withCumulativeTimeout({ seconds: 6 });
     expect(both.build().describe().limits).toEqual({
       StepsLimit: 20,
@@ -143,7 +143,7 @@ describe('the builder', () => {
     });
   });
 
-  it('describe() tells what there is, as plain data', () => {
+  it('describe() returns the configuration as plain data', () => {
     const agent = base()
       .withName('support')
       .withSystemPrompt('Help.')
@@ -202,7 +202,7 @@ describe('the builder', () => {
     ).toEqual(AgentBuilder.new().withDriver(driver()).build().describe());
   });
 
-  it('hands the request to the driver as configured', async () => {
+  it('passes the configured request to the driver', async () => {
     const scripted = driver();
     const schema = z.object({ city: z.string() });
     await AgentBuilder.base()
@@ -229,7 +229,7 @@ describe('the builder', () => {
 });
 
 describe('capabilities', () => {
-  it('bring tools, hooks, criteria and prompt, behind those of the agent', async () => {
+  it('add tools, hooks, criteria and a prompt after those of the agent', async () => {
     const order: string[] = [];
     const hook = (name: string): Hook => ({
       name,

@@ -1,8 +1,8 @@
-import { AgentBuilder, AgentState, ErrorPolicy, pairingProblem, type AgentEvent } from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, type AgentEvent } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 
-describe('driving by hand equals run', () => {
+describe('manual stepping is equivalent to run()', () => {
   const script = () => [
     ScenarioStep.toolCall('search', { q: 1 }, 'Looking.', { cost: 0.5 }),
     ScenarioStep.toolCalls([
@@ -25,7 +25,7 @@ describe('driving by hand equals run', () => {
     return agent;
   };
 
-  /** What happened, without the random ids and the position in the run. */
+  /** The events without random ids and positions. */
   const trace = (events: readonly AgentEvent[]) =>
     events.map(({ index: _index, ...event }) => ({ ...event, agentId: '', messageId: '' }));
 
@@ -46,7 +46,7 @@ describe('driving by hand equals run', () => {
     };
   };
 
-  it('nextStep and hasNextStep give the same steps, messages, accounts and events', async () => {
+  it('nextStep and hasNextStep produce the same steps, messages, totals and events', async () => {
     const options = (events: AgentEvent[]) => ({
       executionId: 'exec-1',
       wiretap: (event: AgentEvent) => void events.push(event),
@@ -70,10 +70,10 @@ describe('driving by hand equals run', () => {
     expect(record(state)).toEqual(record(whole));
     expect(trace(driven)).toEqual(trace(ran));
     expect(state.output).toBe('All done.');
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
-  it('iterate and stream give the same steps as well', async () => {
+  it('iterate and stream produce the same steps', async () => {
     const whole = await make().run('go', { executionId: 'exec-1', wiretap: () => {} });
     const states: AgentState[] = [];
     for await (const state of make().iterate('go', { executionId: 'exec-1', wiretap: () => {} }))
@@ -89,7 +89,7 @@ describe('driving by hand equals run', () => {
     expect(types.at(-1)).toBe('AgentFinished');
   });
 
-  it('hasNextStep reads the stored outcome, from JSON too', async () => {
+  it('hasNextStep reads the stored outcome, also from JSON', async () => {
     const agent = make();
     const state = await agent.nextStep('go');
     expect(agent.hasNextStep(JSON.parse(JSON.stringify(state)) as never)).toBe(true);

@@ -1,4 +1,4 @@
-import { AgentBuilder, AgentState, ErrorPolicy, pairingProblem, type Agent } from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, type Agent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { refusal } from './setup/sessions.ts';
@@ -7,7 +7,7 @@ const driver = () => DeterministicDriver.fromResponses('hello');
 
 const base = () => AgentBuilder.base().withDriver(driver());
 
-describe('misuse of a state is refused before anything runs', () => {
+describe('misuse of a state is rejected before anything runs', () => {
   const paused = async (agent: Agent): Promise<AgentState> => {
     const state = await agent.run('go');
     expect(state.status).toBe('paused');
@@ -20,7 +20,7 @@ describe('misuse of a state is refused before anything runs', () => {
       .withTools(mockTool('refund', 'ok', { needsApproval: true }))
       .build();
 
-  it('a foreign state names both agents', async () => {
+  it('the error for a state of another agent names both agents', async () => {
     const state = await base().withName('support').build().run('hi');
     const sales = base().withName('sales').build();
     const next = state.withUserMessage('more');
@@ -42,15 +42,15 @@ describe('misuse of a state is refused before anything runs', () => {
     }
   });
 
-  it('a state that was handed over on purpose continues', async () => {
+  it('a state that was renamed with withAgentName() continues', async () => {
     const state = await base().withName('support').build().run('hi');
     const moved = state.withAgentName('sales').withUserMessage('more');
     const next = await base().withName('sales').build().run(moved);
     expect(next).toMatchObject({ output: 'hello', agentName: 'sales' });
-    expect(pairingProblem(next.messages)).toBeNull();
+    expect(next.messages.pairingProblem()).toBeNull();
   });
 
-  it('run on a paused state names resume', async () => {
+  it('the error for run() on a paused state names resume()', async () => {
     const agent = approving();
     const state = await paused(agent);
     for (const way of [() => agent.run(state), () => agent.nextStep(state)]) {
@@ -62,7 +62,7 @@ describe('misuse of a state is refused before anything runs', () => {
     }
   });
 
-  it('run on a state in progress names resume', async () => {
+  it('the error for run() on a state in progress names resume()', async () => {
     const agent = AgentBuilder.base()
       .withDriver(
         DeterministicDriver.fromSteps(ScenarioStep.toolCall('search'), ScenarioStep.final('done')),
@@ -86,12 +86,12 @@ describe('misuse of a state is refused before anything runs', () => {
       'completed with a last message of role assist',
     ],
     [
-      'a last word that is not the user’s',
+      'a last message that is not from the user',
       async () =>
         (await base().build().run('hi')).withMessages({ role: 'assistant', content: 'and more' }),
       'pending with a last message of role assistant',
     ],
-  ])('run without a new message: %s', async (_case, make, seen) => {
+  ])('run() without a new message: %s', async (_case, make, seen) => {
     const error = await refusal(async () =>
       base()
         .build()
@@ -102,7 +102,7 @@ describe('misuse of a state is refused before anything runs', () => {
     expect(error.message).toContain('state.withUserMessage(...)');
   });
 
-  it('a user message while calls are open would break the conversation', async () => {
+  it('rejects a user message while tool calls are open', async () => {
     const state = await paused(approving());
     const error = await refusal(() => state.withUserMessage('hurry up'));
     expect(error.code).toBe('execution_open');
@@ -110,7 +110,7 @@ describe('misuse of a state is refused before anything runs', () => {
     expect(state.messages.last()!.toolCalls).toHaveLength(1);
   });
 
-  it('resume with another execution id, and with a grant that is none', async () => {
+  it('rejects resume() with another execution id or an invalid grant', async () => {
     const agent = approving();
     const state = await paused(agent);
     expect(await refusal(() => agent.resume(state, { executionId: 'other' }))).toMatchObject({
@@ -124,17 +124,17 @@ describe('misuse of a state is refused before anything runs', () => {
       });
   });
 
-  it('resume of an ended run without a grant, and of one that never began', async () => {
+  it('rejects resume() of an ended run without a grant, and of a run that never started', async () => {
     const agent = base().build();
     const done = await agent.run('hi');
     expect(await refusal(() => agent.resume(done))).toMatchObject({ code: 'not_resumable' });
     expect(await refusal(() => agent.resume(AgentState.empty()))).toMatchObject({
       code: 'not_resumable',
-      message: expect.stringContaining('nothing was run yet'),
+      message: expect.stringContaining('nothing has run yet'),
     });
   });
 
-  it('a script that ran out rejects: a test cannot pass on an invented answer', async () => {
+  it('an exhausted script rejects, so that no test passes on an invented answer', async () => {
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(ScenarioStep.toolCall('search')))
       .withTools(mockTool('search'))

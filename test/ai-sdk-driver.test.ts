@@ -4,13 +4,13 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { LLMock } from '@copilotkit/aimock';
 import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
-import { AgentBuilder, pairingProblem, type AgentEvent } from 'onward';
+import { AgentBuilder, type AgentEvent } from 'onward';
 import type { AiSdkModel } from 'onward/drivers/ai-sdk';
 import { mockTool } from 'onward/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOpenAIv4 } from './setup/ai-sdk-v4.ts';
 
-/** In the words of every wire. */
+/** Token counts under the field names of every provider. */
 const usage = {
   prompt_tokens: 20,
   completion_tokens: 5,
@@ -47,7 +47,7 @@ const at = (path = '/v1'): { readonly apiKey: string; readonly baseURL: string }
   baseURL: `${mock.url}${path}`,
 });
 
-/** The packages as they come from the registry, of each specification. */
+/** Models from the published packages, for each specification version. */
 const models: readonly (readonly [string, string, () => AiSdkModel])[] = [
   ['v3', 'openai chat', () => createOpenAI(at()).chat('gpt-4o')],
   ['v3', 'openai responses', () => createOpenAI(at()).responses('gpt-4o')],
@@ -64,7 +64,7 @@ const models: readonly (readonly [string, string, () => AiSdkModel])[] = [
 ];
 
 describe.each(models)('specification %s, %s', (version, _name, make) => {
-  it.each([['streamed'], ['whole']])('asks, runs both tools, answers: %s', async (way) => {
+  it.each([['streamed'], ['whole']])('calls both tools and answers: %s', async (way) => {
     const model = make();
     expect(model.specificationVersion).toBe(version);
     const lookup = mockTool('lookup', (args: { city?: string }) => ({
@@ -85,7 +85,7 @@ describe.each(models)('specification %s, %s', (version, _name, make) => {
     expect(state.status).toBe('completed');
     expect(state.output).toBe('Paris 18°, Zürich 12°.');
     expect(lookup.calls).toEqual([{ city: 'Paris' }, { city: 'Zürich' }]);
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
     expect(state.steps.at(0)).toMatchObject({ type: 'tool_calls', finishReason: 'tool_calls' });
     expect(state.messages.at(1)?.text).toBe('Let me look.');
     expect(state.steps.at(1)?.finishReason).toBe('stop');
@@ -97,7 +97,7 @@ describe.each(models)('specification %s, %s', (version, _name, make) => {
     expect(args.join('')).toBe('{"city":"Paris"}{"city":"Zürich"}');
   });
 
-  it('an error of the provider is a record that says whether to try again', async () => {
+  it('records whether a provider error is retryable', async () => {
     mock.nextRequestError(429, { message: 'Slow down.', type: 'rate_limit_error' });
     const limited = await AgentBuilder.base().withModel(make()).build().run('How warm is it?');
     expect(limited.steps.at(0)?.errors[0]).toMatchObject({

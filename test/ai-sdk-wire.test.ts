@@ -1,7 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
-import { AgentBuilder, AgentState, ErrorPolicy, Message, pairingProblem } from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, Message } from 'onward';
 import { aiSdk, isAiSdkModel, type AiSdkModel, type AiSdkOptions } from 'onward/drivers/ai-sdk';
 import { mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -45,8 +45,8 @@ const message = (stop_reason: string, ...content: readonly object[]): Reply =>
     },
   });
 
-describe('what a provider signed goes back as it came', () => {
-  it('Anthropic: thoughts with their signatures, in the order of the answer', async () => {
+describe('provider data is sent back unchanged', () => {
+  it('Anthropic: thinking blocks with signatures, in the order of the answer', async () => {
     const server = await serve(
       message(
         'tool_use',
@@ -82,7 +82,7 @@ describe('what a provider signed goes back as it came', () => {
     expect(state.messages.at(1)?.metadata['reasoning']).toBe('Hm.');
   });
 
-  it('Gemini: the signature of a call, after a round trip through JSON', async () => {
+  it('Gemini: the signature of a tool call, after a JSON round trip', async () => {
     const answer = (...parts: readonly object[]): Reply =>
       json({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] });
     const server = await serve(
@@ -105,7 +105,7 @@ describe('what a provider signed goes back as it came', () => {
     ]);
   });
 
-  it('OpenAI Responses: its items by their ids', async () => {
+  it('OpenAI Responses: items by their ids', async () => {
     const response = (...output: readonly object[]): Reply =>
       json({
         id: 'resp_1',
@@ -163,7 +163,7 @@ describe('what a provider signed goes back as it came', () => {
     });
   });
 
-  it('another provider does not get it', async () => {
+  it('does not send reasoning to another provider', async () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'sig-1' };
     const first = await serve(message('end_turn', thinking, { type: 'text', text: 'Hello.' }));
     const second = await serve(json(completion('Done.')));
@@ -177,15 +177,15 @@ describe('what a provider signed goes back as it came', () => {
     ]);
   });
 
-  it('cached tokens are part of the input', async () => {
+  it('counts cached tokens as input', async () => {
     const server = await serve(message('end_turn', { type: 'text', text: 'Hello.' }));
     const state = await AgentBuilder.base().withModel(anthropicAt(server.url)).build().run('hi');
     expect(state.usage).toMatchObject({ input: 100, output: 5, cachedInput: 90 });
   });
 });
 
-describe('what is asked', () => {
-  it('settings, provider options, headers and marks for the cache arrive', async () => {
+describe('requests to the provider', () => {
+  it('contain settings, provider options, headers and cache control', async () => {
     const server = await serve(message('end_turn', { type: 'text', text: 'Hello.' }));
     const options: AiSdkOptions = {
       headers: { 'x-title': 'Onward' },
@@ -213,7 +213,7 @@ describe('what is asked', () => {
     });
   });
 
-  it('tool choice, response format and the effort of v4', async () => {
+  it('contain the tool choice, the response format and the v4 reasoning effort', async () => {
     const server = await serve(json(completion('{"a":1}')));
     const model = createOpenAIv4({ apiKey: 'none', baseURL: server.url }).chat('gpt-5');
     const agent = AgentBuilder.base()
@@ -230,11 +230,11 @@ describe('what is asked', () => {
     });
   });
 
-  // src/inference/drivers/ai-sdk-request.test.ts checks the shape of v4 on every Node
+  // src/inference/drivers/ai-sdk-request.test.ts checks the v4 format on every Node version
   it.each([
     ['v3', createOpenAI] as const,
     ...(isReleasedV4 ? [['v4', createOpenAIv4] as const] : []),
-  ])('images of %s', async (_version, create) => {
+  ])('contain images (%s)', async (_version, create) => {
     const server = await serve(json(completion('A lamp.')));
     const model = create({ apiKey: 'none', baseURL: server.url }).chat('gpt-5');
     const state = AgentState.empty().withMessages(
@@ -257,7 +257,7 @@ describe('what is asked', () => {
     ]);
   });
 
-  it('a system message in the middle reaches providers that know only a first one', async () => {
+  it('contain a system message from the middle of the history', async () => {
     const server = await serve(message('end_turn', { type: 'text', text: 'Hello.' }));
     const state = AgentState.empty().withMessages(
       Message.user('hi'),
@@ -271,7 +271,7 @@ describe('what is asked', () => {
   });
 });
 
-describe('what can go wrong', () => {
+describe('provider failures', () => {
   const run = async (model: AiSdkModel, options: AiSdkOptions = {}, isStream = true) => {
     const agent = AgentBuilder.base().withModel(aiSdk(model, options)).build();
     if (isStream) agent.on('StreamChunk', () => {});
@@ -286,19 +286,19 @@ describe('what can go wrong', () => {
       { type: 'model' },
     ],
     [
-      'a piece that is no JSON',
+      'a chunk that is not JSON',
       sse(delta('a'), '{"choices":[{'),
       true,
       { type: 'validation', code: 'unreadable_body' },
     ],
     [
-      'a body that is no answer',
+      'a body that is not an answer',
       json({ hello: 'world' }),
       false,
       { type: 'validation', code: 'unreadable_body' },
     ],
     [
-      'a page',
+      'an HTML page',
       json('<html><title>502 Bad Gateway</title></html>', 502),
       false,
       { type: 'model', code: 'server', status: 502 },
@@ -315,31 +315,28 @@ describe('what can go wrong', () => {
       false,
       { type: 'timeout', code: 'connection_failed' },
     ],
-  ])('%s is one record', async (_what, reply, isStream, record) => {
+  ])('records one error for %s', async (_what, reply, isStream, record) => {
     const server = await serve(reply);
     const state = await run(chatAt(server.url), {}, isStream);
     expect(state.status).toBe('failed');
     expect(state.steps.at(0)?.errors[0]).toMatchObject(record);
     expect(server.requests).toHaveLength(1);
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
   it.each<[string, Reply, AiSdkOptions, boolean]>([
     ['no status', mute, { firstTokenTimeoutMs: 40 }, true],
-    ['no status for a whole answer', mute, { firstTokenTimeoutMs: 40 }, false],
-    ['comments, but no word', silent(), { firstTokenTimeoutMs: 40 }, true],
-    ['nothing more', silent(delta('a')), { idleTimeoutMs: 40 }, true],
-  ])(
-    'silence, %s, is a timeout and closes the connection',
-    async (_what, reply, options, isStream) => {
-      const server = await serve(reply);
-      const state = await run(chatAt(server.url), options, isStream);
-      expect(state.steps.at(0)?.errors[0]).toMatchObject({ type: 'timeout', code: 'idle_timeout' });
-      await server.requests[0]?.left;
-    },
-  );
+    ['no status without streaming', mute, { firstTokenTimeoutMs: 40 }, false],
+    ['only SSE comments', silent(), { firstTokenTimeoutMs: 40 }, true],
+    ['no second chunk', silent(delta('a')), { idleTimeoutMs: 40 }, true],
+  ])('times out and closes the connection: %s', async (_what, reply, options, isStream) => {
+    const server = await serve(reply);
+    const state = await run(chatAt(server.url), options, isStream);
+    expect(state.steps.at(0)?.errors[0]).toMatchObject({ type: 'timeout', code: 'idle_timeout' });
+    await server.requests[0]?.left;
+  });
 
-  it('cancelling closes the connection at once and keeps what was said', async () => {
+  it('cancelling closes the connection at once and keeps the streamed text', async () => {
     const server = await serve(silent(delta('Half an answer')));
     const stream = AgentBuilder.base().withModel(chatAt(server.url)).build().stream('hi');
     for await (const event of stream) if (event.type === 'StreamChunk') break;
@@ -349,7 +346,7 @@ describe('what can go wrong', () => {
     expect(state.messages.at(-1)?.text).toBe('Half an answer');
   });
 
-  it('D62: a call cut in half is reported and never run', async () => {
+  it('D62: reports an incomplete tool call and never runs it', async () => {
     const server = await serve(
       sse(
         delta({ tool_calls: [{ index: 0, ...toolCall('lookup', '{"q":"a') }] }),
@@ -372,17 +369,17 @@ describe('what can go wrong', () => {
 
   it.each<[string, unknown, RegExp]>([
     [
-      'a specification of tomorrow',
+      'an unknown specification version',
       { specificationVersion: 'v9', doGenerate() {}, doStream() {} },
       /"v9", expected .* v2, v3, v4/,
     ],
-    ['no model', { a: 1 }, /expected a language model/],
-    ['nothing', undefined, /expected a language model/],
-  ])('%s is refused at once', (_what, model, words) => {
+    ['an object that is not a model', { a: 1 }, /expected a language model/],
+    ['undefined', undefined, /expected a language model/],
+  ])('rejects %s at once', (_what, model, words) => {
     expect(() => aiSdk(model as AiSdkModel)).toThrow(words);
   });
 
-  it('a model is known by its shape', () => {
+  it('isAiSdkModel recognizes a model by its shape', () => {
     expect(isAiSdkModel(chatAt('http://127.0.0.1:9'))).toBe(true);
     expect(isAiSdkModel({ infer() {} })).toBe(false);
   });

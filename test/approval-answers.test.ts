@@ -1,15 +1,16 @@
-import type { ApprovalAnswer, Approvals } from 'onward';
+import type { Approvals } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { ApprovalAnswer } from '../src/agent/approval-answer.ts';
 import { agentWith, approve, deny, gated } from './setup/approvals.ts';
 import { refusal } from './setup/sessions.ts';
 import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('an answer counts once', () => {
-  it('D19: deny, finish, approve: refused, and nothing runs', async () => {
+describe('each call takes one answer', () => {
+  it('D19: rejects an approval after the call was denied and the run ended', async () => {
     const pay = gated();
     const agent = agentWith([toolCall('pay'), final('fine')], pay);
     const done = await agent.resume(await agent.run('go'), { approvals: { call_1: deny } });
@@ -22,7 +23,7 @@ describe('an answer counts once', () => {
     expect(pay.calls).toEqual([]);
   });
 
-  it('D34: a second approval of the same call is refused', async () => {
+  it('D34: rejects a second approval of the same call', async () => {
     const pay = gated();
     const agent = agentWith([toolCalls([{ name: 'pay' }, { name: 'pay' }]), final('done')], pay);
     const half = await agent.resume(await agent.run('go'), { approvals: { call_1: approve } });
@@ -36,7 +37,7 @@ describe('an answer counts once', () => {
     expect(half.status).toBe('paused');
   });
 
-  it('D34: an approved call is not gated again, and an old answer does not serve a new call', async () => {
+  it('D34: an old approval does not apply to a new call with the same id', async () => {
     const pay = gated();
     const again = { name: 'pay', id: 'same', args: { amount: 1 } };
     const agent = agentWith([toolCalls([again]), toolCalls([again]), final('done')], pay);
@@ -54,23 +55,23 @@ describe('an answer counts once', () => {
   it.each<[string, Approvals, string, RegExp]>([
     ['an unknown call', { nope: approve }, 'unknown_approval', /nope is not waiting.*call_1/],
     ['a known and an unknown call', { call_1: approve, nope: deny }, 'unknown_approval', /nope/],
-    ['nothing', { call_1: null as never }, 'invalid_approval', /is null, expected \{ approve/],
-    ['a bare yes', { call_1: true as never }, 'invalid_approval', /is true, expected/],
+    ['null', { call_1: null as never }, 'invalid_approval', /is null, expected \{ approve/],
+    ['a bare true', { call_1: true as never }, 'invalid_approval', /is true, expected/],
     ['approve: false', { call_1: { approve: false } as never }, 'invalid_approval', /with approve/],
     [
-      'both',
+      'approve and deny together',
       { call_1: { approve: true, deny: 'no' } as never },
       'invalid_approval',
       /approve, deny/,
     ],
-    ['a denial without words', { call_1: { deny: true } as never }, 'invalid_approval', /deny/],
+    ['a denial without a reason', { call_1: { deny: true } as never }, 'invalid_approval', /deny/],
     [
-      'arguments that are no object',
+      'arguments that are not an object',
       { call_1: { approve: true, args: [] as never } },
       'invalid_approval',
       /approve, args/,
     ],
-  ])('%s is refused, and the call still waits', async (_case, approvals, code, message) => {
+  ])('rejects %s and still waits for an answer', async (_case, approvals, code, message) => {
     const pay = gated();
     const agent = agentWith([toolCall('pay'), final('done')], pay);
     const paused = await agent.run('go');
@@ -84,7 +85,7 @@ describe('an answer counts once', () => {
   });
 
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
-    'a call whose id is %s waits like any other',
+    'waits for approval of a call whose id is %s',
     async (id) => {
       const pay = gated();
       const agent = agentWith([toolCalls([{ name: 'pay', id }]), final('done')], pay);
@@ -100,7 +101,7 @@ describe('an answer counts once', () => {
     },
   );
 
-  it('an answer for a run that is not paused is refused', async () => {
+  it('rejects an answer for a run that is not paused', async () => {
     const agent = agentWith([toolCall('look'), final('done')], mockTool('look'));
     const open = await agent.nextStep('go');
     const error = await refusal(() => agent.resume(open, { approvals: { call_1: approve } }));
@@ -116,7 +117,7 @@ describe('edited arguments', () => {
       parameters: z.object({ amount: z.number().max(100), to: z.string().default('savings') }),
     });
 
-  it('are validated again, recorded, run, and told to the model', async () => {
+  it('are validated, recorded, executed and reported to the model', async () => {
     const tool = transfer();
     const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
     const state = await agent.resume(await agent.run('go'), {
@@ -132,7 +133,7 @@ describe('edited arguments', () => {
     await takesAnotherTurn(state);
   });
 
-  it('that do not fit are refused as invalid_approval, and nothing is lost', async () => {
+  it('are rejected as invalid_approval if they do not match the schema, and no answer is lost', async () => {
     const tool = transfer();
     const other = gated();
     const calls = [{ name: 'transfer', args: { amount: 90 } }, { name: 'pay' }];
@@ -147,7 +148,7 @@ describe('edited arguments', () => {
     expect(error.message).toMatch(
       /^The edited arguments for transfer \(call_1\) do not fit: amount: .* The call still waits\.$/,
     );
-    // not even the good answer was used up
+    // the valid answer was not consumed either
     expect(tool.calls).toEqual([]);
     expect(other.calls).toEqual([]);
     const state = await agent.resume(paused, {
@@ -158,7 +159,7 @@ describe('edited arguments', () => {
     expect(state.output).toBe('done');
   });
 
-  it('args: undefined means the arguments as they are', async () => {
+  it('args: undefined keeps the original arguments', async () => {
     const tool = transfer();
     const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
     const state = await agent.resume(await agent.run('go'), {
@@ -168,7 +169,7 @@ describe('edited arguments', () => {
     expect(state.steps.at(0)!.notes).toEqual([]);
   });
 
-  it('the key of the call stays the same', async () => {
+  it('keep the idempotency key of the call', async () => {
     const tool = transfer();
     const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
     const paused = await agent.run('go', { executionId: 'exec-1' });

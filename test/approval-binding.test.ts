@@ -1,6 +1,7 @@
-import { AgentState, SlimAgentStateSerializer, type ApprovalAnswer, type JsonObject } from 'onward';
+import { AgentState, SlimAgentStateSerializer, type JsonObject } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import type { ApprovalAnswer } from '../src/agent/approval-answer.ts';
 import { agentWith, approve, deny, gated, kinds } from './setup/approvals.ts';
 import { ask, asTool, builder } from './setup/nested-agents.ts';
 import { refusal } from './setup/sessions.ts';
@@ -9,7 +10,7 @@ import { stored, takesAnotherTurn } from './setup/states.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-/** Paused on `pay { amount: 5 }`. */
+/** An agent that is paused on `pay { amount: 5 }`. */
 async function waiting(args: JsonObject = { amount: 5 }) {
   const pay = gated();
   const agent = agentWith([toolCall('pay', args), final('done')], pay);
@@ -19,15 +20,15 @@ async function waiting(args: JsonObject = { amount: 5 }) {
   return { pay, agent, paused, executionId: executionId!, argsHash: argsHash! };
 }
 
-/** The state with other recorded arguments than those that were shown. */
+/** Replaces the recorded arguments, so that they differ from those the approver saw. */
 function withRecorded(state: AgentState, args: object): AgentState {
   const json = JSON.parse(JSON.stringify(state));
   json.unfinishedStep.toolCalls[0].args = args;
   return AgentState.from(json);
 }
 
-describe('D91: an answer binds execution, call and arguments', () => {
-  it('what waits says what an answer can name, whatever the order of keys', async () => {
+describe('D91: an answer is bound to execution, call and arguments', () => {
+  it('a pending approval has the execution id and an arguments hash that ignores key order', async () => {
     const one = await waiting({ amount: 5, to: { a: 1, b: [2] } });
     const two = await waiting({ to: { b: [2], a: 1 }, amount: 5 });
     const three = await waiting({ to: { b: ['2'], a: 1 }, amount: 5 });
@@ -42,8 +43,8 @@ describe('D91: an answer binds execution, call and arguments', () => {
     ['the execution', ({ executionId }) => ({ executionId })],
     ['the arguments', ({ argsHash }) => ({ argsHash })],
     ['both', (bound) => bound],
-    ['neither, as undefined', () => ({ executionId: undefined, argsHash: undefined })],
-  ])('an answer that names %s counts', async (_names, bindingOf) => {
+    ['both as undefined', () => ({ executionId: undefined, argsHash: undefined })],
+  ])('accepts an answer that names %s', async (_names, bindingOf) => {
     const { pay, agent, paused, ...bound } = await waiting();
     const answer = { ...approve, ...bindingOf(bound) };
     const state = await agent.resume(stored(paused), { approvals: { call_1: answer } });
@@ -53,31 +54,34 @@ describe('D91: an answer binds execution, call and arguments', () => {
 
   it.each<[string, ApprovalAnswer, RegExp]>([
     ['another execution', { ...approve, executionId: 'e-0' }, /"e-0", and this is execution/],
-    ['an empty execution', { ...approve, executionId: '' }, /given in execution ""/],
+    ['an empty execution', { ...approve, executionId: '' }, /is for execution ""/],
     ['other arguments', { ...approve, argsHash: 'f'.repeat(64) }, /hash "ffff.*those of the call/],
-    ['other arguments, to deny', { ...deny, argsHash: '' }, /was given for arguments/],
-    ['other arguments, with an edit', { approve: true, args: { amount: 1 }, argsHash: 'x' }, /"x"/],
-  ])('one that names %s is refused, and the call still waits', async (_case, answer, message) => {
-    const { pay, agent, paused } = await waiting();
-    const error = await refusal(() => agent.resume(paused, { approvals: { call_1: answer } }));
-    expect(error.code).toBe('stale_approval');
-    expect(error.message).toMatch(message);
-    expect(error.message).toMatch(/Nothing was run\. Look at the calls that wait now/);
-    expect(error.details).toMatchObject({ callId: 'call_1' });
-    expect(pay.calls).toEqual([]);
-    expect((await agent.resume(paused, { approvals: { call_1: approve } })).output).toBe('done');
-  });
+    ['other arguments in a denial', { ...deny, argsHash: '' }, /was given for arguments/],
+    ['other arguments in an edit', { approve: true, args: { amount: 1 }, argsHash: 'x' }, /"x"/],
+  ])(
+    'rejects an answer that names %s, and the call still waits',
+    async (_case, answer, message) => {
+      const { pay, agent, paused } = await waiting();
+      const error = await refusal(() => agent.resume(paused, { approvals: { call_1: answer } }));
+      expect(error.code).toBe('stale_approval');
+      expect(error.message).toMatch(message);
+      expect(error.message).toMatch(/Nothing was run\. Read the pending approvals again/);
+      expect(error.details).toMatchObject({ callId: 'call_1' });
+      expect(pay.calls).toEqual([]);
+      expect((await agent.resume(paused, { approvals: { call_1: approve } })).output).toBe('done');
+    },
+  );
 
-  it('the hash of an edit is not the hash of the call', async () => {
+  it('rejects the hash of the edited arguments in place of the hash of the call', async () => {
     const { agent, paused } = await waiting();
     const edited = (await waiting({ amount: 1 })).argsHash;
     const answer = { approve: true, args: { amount: 1 }, argsHash: edited } as const;
-    // it reads as an edit that was carried out before: only where it is recorded does it count
+    // this reads as an edit that was already applied, and no such edit is recorded
     const error = await refusal(() => agent.resume(paused, { approvals: { call_1: answer } }));
     expect(error.code).toBe('stale_approval');
   });
 
-  it.each([5, ['5'], { id: 'x' }])('%j is no name', async (name) => {
+  it.each([5, ['5'], { id: 'x' }])('rejects %j as executionId or argsHash', async (name) => {
     const { agent, paused } = await waiting();
     for (const field of ['executionId', 'argsHash']) {
       const approvals = { call_1: { ...approve, [field]: name } as never };
@@ -87,18 +91,18 @@ describe('D91: an answer binds execution, call and arguments', () => {
   });
 
   it.each<[string, ApprovalAnswer]>([
-    ['without a name', approve],
-    ['to deny', deny],
-  ])('a call whose recorded arguments changed is refused: %s', async (_case, answer) => {
+    ['approval', approve],
+    ['denial', deny],
+  ])('rejects an answer to a call whose recorded arguments changed: %s', async (_case, answer) => {
     const { pay, agent, paused } = await waiting();
     const changed = withRecorded(paused, { amount: 5_000 });
     const error = await refusal(() => agent.resume(changed, { approvals: { call_1: answer } }));
     expect(error.code).toBe('stale_approval');
-    expect(error.message).toContain('recorded arguments are not those that were shown');
+    expect(error.message).toContain('recorded arguments differ from those that were shown');
     expect(pay.calls).toEqual([]);
   });
 
-  it('an answer names the call that waits, not one of an execution before', async () => {
+  it('rejects an answer bound to an earlier execution', async () => {
     const pay = gated();
     const again = { name: 'pay', id: 'c1' };
     const agent = agentWith(
@@ -121,7 +125,7 @@ describe('D91: an answer binds execution, call and arguments', () => {
     expect(pay.calls).toEqual([]);
   });
 
-  it('a late answer to an execution before is stale also when nothing waits', async () => {
+  it('rejects an answer bound to another execution when no call waits', async () => {
     const { agent, paused, ...bound } = await waiting();
     const stopped = agent.stop(paused);
     const late = { call_1: { ...approve, ...bound } };
@@ -132,7 +136,7 @@ describe('D91: an answer binds execution, call and arguments', () => {
     expect(error.code).toBe('stale_approval');
   });
 
-  it('documents of 0.1.0, which have no names, are answered by what they hold', async () => {
+  it('fills in missing binding fields of 0.1.0 documents', async () => {
     const { pay, agent, paused, ...bound } = await waiting();
     const json = JSON.parse(JSON.stringify(paused));
     delete json.pause.pendingApprovals[0].argsHash;
@@ -143,7 +147,7 @@ describe('D91: an answer binds execution, call and arguments', () => {
     expect(pay.calls).toEqual([{ amount: 5 }]);
   });
 
-  it('calls of nested agents are bound like others', async () => {
+  it('binds calls of nested agents', async () => {
     const pay = gated();
     const child = builder('child', [toolCall('pay', { amount: 5 }), final('child')], pay).build();
     const root = builder('root', [toolCall('child', ask), final('done')], asTool(child, 'child'));
@@ -174,12 +178,12 @@ describe('D91: an answer binds execution, call and arguments', () => {
   });
 });
 
-describe('who answered, and when', () => {
+describe('the approval record', () => {
   it.each<[string, ApprovalAnswer, JsonObject]>([
     ['approved', approve, { amount: 5 }],
     ['edited', { approve: true, args: { amount: 1 } }, { amount: 1 }],
     ['denied', deny, { amount: 5 }],
-  ])('is kept with the result: %s', async (decision, answer, args) => {
+  ])('is stored with the result: %s', async (decision, answer, args) => {
     const { agent, paused } = await waiting();
     const { argsHash } = await waiting(args);
     const given = { approvals: { call_1: answer } };
@@ -194,7 +198,7 @@ describe('who answered, and when', () => {
     await takesAnotherTurn(state);
   });
 
-  it('an answer cannot say it for itself', async () => {
+  it('ignores who and when in the answer itself', async () => {
     const { agent, paused } = await waiting();
     const forged = { ...approve, by: 'the boss', at: '1999-01-01T00:00:00.000Z' } as never;
     const state = await agent.resume(paused, { approvals: { call_1: forged }, by: 'ann' });
@@ -202,7 +206,7 @@ describe('who answered, and when', () => {
     expect(state.steps.at(0)?.results[0]?.approval?.at).not.toContain('1999');
   });
 
-  it('calls that no person was asked about have no such record', async () => {
+  it('is missing if no answer was given', async () => {
     const { agent, paused } = await waiting();
     const state = agent.stop(paused);
     expect(kinds(state)).toEqual(['aborted']);
@@ -210,7 +214,7 @@ describe('who answered, and when', () => {
   });
 });
 
-it('D91: an answer is for the step that waited: a later call of the same run with its id and arguments waits again', async () => {
+it('D91: a later call of the same run with the same id and arguments needs a new approval', async () => {
   const pay = gated();
   const call = () => toolCalls([{ id: 'c1', name: 'pay', args: { amount: 5 } }]);
   const agent = agentWith([call(), call(), final('done')], pay);

@@ -1,12 +1,13 @@
-import { AgentBuilder, defineTool, pairingProblem } from 'onward';
-import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { AgentBuilder, defineTool } from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { agentWith, approve, gated, kinds } from './setup/approvals.ts';
 import { stored, takesAnotherTurn } from './setup/states.ts';
+import { pastDeadline } from './setup/time.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('what beats a pause', () => {
+describe('a pause is overridden by', () => {
   const never = new Promise(() => {});
   const both = toolCalls([{ name: 'pay' }, { name: 'other' }]);
 
@@ -23,7 +24,7 @@ describe('what beats a pause', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a stop request of a tool', async () => {
+  it('a stop request from a tool', async () => {
     const other = defineTool({
       name: 'other',
       description: 'Stops.',
@@ -42,25 +43,16 @@ describe('what beats a pause', () => {
   });
 
   it('the deadline', async () => {
-    const clock = fakeClock();
-    const agent = AgentBuilder.base()
-      .withDriver(DeterministicDriver.fromSteps(both))
-      .withTools(
-        gated(),
-        mockTool('other', () => never),
-      )
-      .withTimeout({ seconds: 10 })
-      .withClock(clock)
-      .build();
-    const running = agent.run('go');
-    await clock.advance(10_000);
-    const state = await running;
+    const other = mockTool('other', () => never);
+    const { state } = await pastDeadline(
+      AgentBuilder.base().withDriver(DeterministicDriver.fromSteps(both)).withTools(gated(), other),
+    );
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'time_limit', pause: null });
     expect(kinds(state)).toEqual(['timeout', 'timeout']);
     await takesAnotherTurn(state);
   });
 
-  it('an abort before the answer is used: the approved tool does not run', async () => {
+  it('an abort before the approved tool starts', async () => {
     const pay = gated();
     const agent = agentWith([toolCall('pay')], pay);
     const state = await agent.resume(await agent.run('go'), {
@@ -75,7 +67,7 @@ describe('what beats a pause', () => {
 });
 
 describe('requestPause', () => {
-  it('with open calls the approval is what it waits for', async () => {
+  it('waits for the approval if a call is open', async () => {
     const wait = defineTool({
       name: 'wait',
       description: 'Asks for a pause.',
@@ -94,7 +86,7 @@ describe('requestPause', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a message may be added before it continues', async () => {
+  it('accepts a user message before resume', async () => {
     const wait = defineTool({
       name: 'wait',
       description: 'Asks for a pause.',
@@ -106,6 +98,6 @@ describe('requestPause', () => {
     const state = await agent.resume(paused.withUserMessage('and hurry'));
     expect(driver.requests[1]?.messages.at(3)?.text).toBe('and hurry');
     expect(state.output).toBe('done');
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 });

@@ -1,22 +1,23 @@
-import { AgentBuilder, ErrorPolicy, pairingProblem, type ApprovalAnswer } from 'onward';
+import { AgentBuilder, ErrorPolicy } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ApprovalAnswer } from '../src/agent/approval-answer.ts';
 import { approve, deny } from './setup/approvals.ts';
 import { stored } from './setup/states.ts';
 
 const { toolCalls, final } = ScenarioStep;
 
-describe('whatever is asked and however it is answered', () => {
+describe('random scripts and approval answers', () => {
   const names = ['free', 'pay', 'bad', 'unknown'] as const;
   const step = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 4 });
   const script = fc.array(step, { minLength: 1, maxLength: 4 });
-  /** In each round: which of the open calls are answered, and how. */
+  /** For each round, the answers to the open calls. */
   const rounds = fc.array(fc.array(fc.constantFrom('approve', 'deny', 'later'), { maxLength: 4 }), {
     maxLength: 12,
   });
 
-  it('each call runs at most once and gets one result, and the history is valid', async () => {
+  it('each call runs at most once and gets one result, and the history stays valid', async () => {
     await fc.assert(
       fc.asyncProperty(script, rounds, async (steps, answers) => {
         const ran: string[] = [];
@@ -48,7 +49,7 @@ describe('whatever is asked and however it is answered', () => {
           state = await agent.resume(stored(state), { approvals });
         }
         expect(state).toMatchObject({ status: 'completed', output: 'done' });
-        expect(pairingProblem(state.messages)).toBeNull();
+        expect(state.messages.pairingProblem()).toBeNull();
         const recorded = [...state.steps].slice(0, -1);
         expect(recorded.map((s) => s.toolCalls.map(({ name }) => name))).toEqual(steps);
         for (const s of recorded)

@@ -6,8 +6,8 @@ import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('another process', () => {
-  it('D33: resumes from the JSON document with an agent object of its own', async () => {
+describe('resuming in another process', () => {
+  it('D33: works from the JSON document with a new agent object', async () => {
     const steps: string[] = [];
     const make = (script: readonly ScenarioStep[]) =>
       AgentBuilder.base()
@@ -45,7 +45,7 @@ describe('another process', () => {
     await takesAnotherTurn(state);
   });
 
-  it('D21, D24, D32: steps before the pause are stored, nothing runs twice, no message doubles', async () => {
+  it('D21, D24, D32: keeps earlier steps, runs nothing twice and duplicates no message', async () => {
     const look = mockTool('look', 'seen');
     const pay = gated();
     const script = [
@@ -71,7 +71,7 @@ describe('another process', () => {
     await takesAnotherTurn(state);
   });
 
-  it('waiting for a person is no working time', async () => {
+  it('does not count the wait for the approver as working time', async () => {
     const clock = fakeClock();
     const pay = gated(
       'pay',

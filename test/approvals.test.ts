@@ -2,13 +2,13 @@ import { AgentBuilder, ErrorPolicy, type AgentEvent, type AgentState } from 'onw
 import { DeterministicDriver, mockTool, ScenarioStep, type ScriptedCall } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { agentWith, approve, deny, gated, kinds } from './setup/approvals.ts';
+import { agentWith, approve, deny, gated, kinds, orders } from './setup/approvals.ts';
 import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe('a call that needs approval', () => {
-  it('pauses the run: nothing ran, the call is open, and there is no outcome', async () => {
+  it('pauses the run before the tool runs, with the call open and no outcome', async () => {
     const pay = gated();
     const events: AgentEvent[] = [];
     const agent = agentWith([toolCall('pay', { amount: 5 }, 'I will pay.')], pay);
@@ -40,7 +40,7 @@ describe('a call that needs approval', () => {
     expect(types.filter((type) => type === 'ContinuationEvaluated')).toHaveLength(1);
   });
 
-  it('approved runs, and the model sees the result', async () => {
+  it('runs when approved, and the model sees the result', async () => {
     const pay = gated();
     const agent = agentWith([toolCall('pay', { amount: 5 }), final('done')], pay);
     const paused = await agent.run('go');
@@ -53,7 +53,7 @@ describe('a call that needs approval', () => {
     await takesAnotherTurn(state);
   });
 
-  it('denied does not run, is no error, and the model sees why', async () => {
+  it('does not run when denied, and the model sees the reason', async () => {
     const pay = gated();
     const agent = agentWith([toolCall('pay'), final('I did not pay.')], pay);
     const state = await agent.resume(await agent.run('go'), { approvals: { call_1: deny } });
@@ -68,7 +68,7 @@ describe('a call that needs approval', () => {
     await takesAnotherTurn(state);
   });
 
-  it('an approved call that fails is judged like any other', async () => {
+  it('is handled by the error policy if it fails after approval', async () => {
     const agent = agentWith([toolCall('pay')], gated('pay', new Error('card declined')));
     const state = await agent.resume(await agent.run('go'), { approvals: { call_1: approve } });
     expect(state).toMatchObject({ status: 'failed', stopReason: 'error' });
@@ -76,7 +76,7 @@ describe('a call that needs approval', () => {
     await takesAnotherTurn(state);
   });
 
-  it('answers bad arguments at once, without an approval', async () => {
+  it('rejects invalid arguments at once, without asking for approval', async () => {
     const pay = mockTool('pay', 'paid', {
       needsApproval: true,
       parameters: z.object({ amount: z.number() }),
@@ -94,8 +94,8 @@ describe('a call that needs approval', () => {
   });
 });
 
-describe('needsApproval as a rule', () => {
-  it('is asked with the checked arguments, and only what it says waits', async () => {
+describe('needsApproval as a function', () => {
+  it('receives validated arguments and decides per call', async () => {
     const asked: unknown[] = [];
     const pay = mockTool('pay', 'paid', {
       parameters: z.object({ amount: z.number().default(1) }),
@@ -112,7 +112,7 @@ describe('needsApproval as a rule', () => {
     expect(paused.pendingApprovals.map(({ callId }) => callId)).toEqual(['call_2']);
   });
 
-  it.each(['run on', 'restarted'])('D29: is asked once per call (%s)', async (how) => {
+  it.each(['same process', 'restarted'])('D29: is called once per tool call (%s)', async (how) => {
     let asked = 0;
     const pay = mockTool('pay', 'paid', {
       needsApproval: async () => {
@@ -133,7 +133,7 @@ describe('needsApproval as a rule', () => {
     expect(state.output).toBe('done');
   });
 
-  it('that throws keeps the tool from running', async () => {
+  it('prevents the tool from running if it throws', async () => {
     const pay = mockTool('pay', 'paid', {
       needsApproval: () => {
         throw new Error('rule broke');
@@ -147,15 +147,6 @@ describe('needsApproval as a rule', () => {
 });
 
 describe('D23: three approvals in one step', () => {
-  const orders = [
-    [1, 2, 3],
-    [1, 3, 2],
-    [2, 1, 3],
-    [2, 3, 1],
-    [3, 1, 2],
-    [3, 2, 1],
-  ];
-
   it.each(orders)('answered one by one in the order %i %i %i', async (...order) => {
     const free = mockTool('free', ['first', 'second']);
     const pay = gated('pay', (args: { n: number }) => `paid ${args.n}`);
@@ -172,7 +163,7 @@ describe('D23: three approvals in one step', () => {
     expect(free.calls).toHaveLength(2);
     const answered: number[] = [];
     for (const n of order) {
-      // every answer reaches a process of its own
+      // each answer is handled by a new agent object
       const agent = agentWith([final('done')], free, pay);
       state = await agent.resume(stored(state), { approvals: { [`p${n}`]: approve } });
       answered.push(n);
@@ -195,7 +186,7 @@ describe('D23: three approvals in one step', () => {
     await takesAnotherTurn(state);
   });
 
-  it('partial answers run what was answered and pause again', async () => {
+  it('partial answers run the answered calls and pause again', async () => {
     const pay = gated();
     const events: AgentEvent[] = [];
     const calls = [{ name: 'pay' }, { name: 'pay' }, { name: 'pay' }];
@@ -213,7 +204,7 @@ describe('D23: three approvals in one step', () => {
       ['call_3', 'denied'],
     ]);
     expect(half.messages.withRole('tool')).toEqual([]);
-    // each was asked for once
+    // each approval was requested once
     const asked = events.flatMap((e) => (e.type === 'ToolApprovalRequested' ? [e.toolCallId] : []));
     expect(asked).toEqual(['call_1', 'call_2', 'call_3']);
     const state = await agent.resume(half, { approvals: { call_2: approve } });
@@ -223,8 +214,8 @@ describe('D23: three approvals in one step', () => {
   });
 });
 
-describe('D25: any number of pauses', () => {
-  it('five in one run, each in a process of its own', async () => {
+describe('D25: many pauses', () => {
+  it('a run pauses five times and continues from JSON each time', async () => {
     const pay = gated();
     let state = await agentWith([toolCalls([{ name: 'pay', id: 'p0' }])], pay).run('go');
     for (let n = 1; n <= 5; n++) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The modules, lowest first. A module imports only modules of a line above it, and none of its own line. */
+/** The modules, lowest first. A module imports only modules from the lines above it. */
 const layers = [
   ['errors'],
   ['messages'],
@@ -11,8 +11,9 @@ const layers = [
   ['events'],
   ['agent'],
   ['serialization'],
+  ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting'],
+  ['trace', 'broadcasting', 'queues'],
   ['ui'],
   ['react'],
   ['testing'],
@@ -21,9 +22,9 @@ const layers = [
   ['demo'],
   ['cli'],
 ];
-/** Whether a file may use Node built-ins; all others load in a browser and on an edge runtime. */
+/** Whether a file may use Node built-ins. All others load in a browser and on an edge runtime. */
 const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
-/** Files beside the modules, which every module may import and which import no module. */
+/** Files outside the modules. Every module may import them, and they import no module. */
 const shared = new Set([
   'append-only.ts',
   'cancellation.ts',
@@ -49,13 +50,13 @@ const importsOf = (text: string): string[] =>
 
 const moduleOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : '');
 
-describe('the shape of the sources', () => {
-  it('has every module in the list', () => {
+describe('source layout', () => {
+  it('lists every module', () => {
     const modules = new Set(sources.map(({ file }) => moduleOf(file)).filter(Boolean));
     expect([...modules].toSorted()).toEqual(layers.flat().toSorted());
   });
 
-  it('imports go to lower modules only', () => {
+  it('modules import only lower modules', () => {
     const upward = sources
       .filter(({ file }) => file.includes('/'))
       .flatMap(({ file, text }) =>
@@ -81,11 +82,11 @@ describe('the shape of the sources', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('each package of others is used in one place, a parser in two, and none is a Node built-in', () => {
+  it('lists every use of a third-party package, and Node built-ins stay in Node-only files', () => {
     const used = sources.flatMap(({ file, text }) =>
       importsOf(text)
         .filter((path) => !path.startsWith('.') && !(usesNode(file) && path.startsWith('node:')))
-        // two modules use React everywhere
+        // the console and react modules use React in many files
         .map((path) =>
           /^react(?:-dom)?(?:$|\/)/.test(path)
             ? `react in ${moduleOf(file)}/`
@@ -95,12 +96,16 @@ describe('the shape of the sources', () => {
     expect([...new Set(used)].toSorted()).toEqual([
       '@hono/node-server in server/node-listener.ts',
       '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
+      'bullmq in queues/bullmq/bull-link.ts',
+      'commander in cli/process-commands.ts',
       'commander in cli/program.ts',
       'eventsource-parser in inference/drivers/sse.ts',
       'eventsource-parser in ui/sources/sse-parser.ts',
+      'ioredis in bus/redis/redis-link.ts',
       'jiti in cli/load-module.ts',
       'markdown-it in console/chat/markdown-tree.ts',
       'openai in inference/drivers/openai-client.ts',
+      'pg in bus/postgres/index.ts',
       'pg in sessions/stores/postgres/postgres-pool.ts',
       'pusher in broadcasting/pusher/pusher-connection.ts',
       'react in console/',
@@ -123,7 +128,7 @@ describe('the shape of the sources', () => {
     expect([...loaded].filter((file) => /drivers\/(openai|sse)\.ts$/.test(file))).toEqual([]);
   });
 
-  it('files are kebab-case and fit on a few screens', () => {
+  it('file names are kebab-case and no file is longer than 300 lines', () => {
     for (const { file, text } of sources) {
       expect(file).toMatch(/^[a-z0-9/-]+\.tsx?$/);
       expect(text.split('\n').length, file).toBeLessThanOrEqual(300);

@@ -14,7 +14,7 @@ const nested = (levels: number): string =>
 const lists = (levels: number): string =>
   levels === 1 ? '{}' : `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-/** Sends these arguments once, as text or as a value, then answers. */
+/** A driver that calls `work` once with these arguments, raw or parsed, then answers. */
 function sending(given: { argsRaw: string } | { args: unknown }): InferenceDriver {
   return {
     name: 'sending',
@@ -30,12 +30,13 @@ function sending(given: { argsRaw: string } | { args: unknown }): InferenceDrive
   };
 }
 
-/** The same over the wire of Chat Completions, arguments as text or as an object. */
+/** The same call over the Chat Completions API, with arguments as text or as an object. */
 function wire(args: unknown): InferenceDriver {
   let asked = 0;
   const call = { id: 'c', type: 'function', function: { name: 'work', arguments: args } };
   const messages = [{ content: null, tool_calls: [call] }, { content: 'done' }];
   return openai('m', {
+    api: 'chat',
     apiKey: 'k',
     fetch: async () => {
       const message = messages[asked++];
@@ -53,7 +54,7 @@ const agentOn = (driver: InferenceDriver, tool: Tool) =>
     .withErrorPolicy(ErrorPolicy.ignoreToolErrors().withHandling('validation', 'ignore'))
     .build();
 
-/** What the model was told, and whether the tool ran. */
+/** Returns "ran", or the tool message that the model got if the tool did not run. */
 async function outcome(driver: InferenceDriver, tool: MockTool): Promise<string> {
   const state = await agentOn(driver, tool).run('go');
   expect(state).toMatchObject({ status: 'completed', output: 'done' });
@@ -67,7 +68,7 @@ async function outcome(driver: InferenceDriver, tool: MockTool): Promise<string>
   return result?.kind === 'ok' ? 'ran' : state.messages.withRole('tool')[0]!.text;
 }
 
-describe('D90: how deep and how large arguments may be', () => {
+describe('D90: depth and size limits of arguments', () => {
   it.each<[number, RegExp]>([
     [1, /^ran$/],
     [64, /^ran$/],
@@ -81,7 +82,7 @@ describe('D90: how deep and how large arguments may be', () => {
       expect(await outcome(sending({ argsRaw: text }), mockTool('work'))).toMatch(said);
       expect(await outcome(sending({ args: value }), mockTool('work'))).toMatch(said);
       expect(await outcome(sending({ args: text }), mockTool('work'))).toMatch(said);
-      if (levels > 5_000) continue; // JSON.stringify of the test itself could not write it
+      if (levels > 5_000) continue; // JSON.stringify in this test cannot serialize more levels
       expect(await outcome(wire(text), mockTool('work'))).toMatch(said);
       expect(await outcome(wire(value), mockTool('work'))).toMatch(said);
     }
@@ -90,7 +91,7 @@ describe('D90: how deep and how large arguments may be', () => {
   it.each<[string, string, RegExp]>([
     ['just under 1 MB', 'x'.repeat(999_990), /^ran$/],
     ['just over 1 MB', 'x'.repeat(1_000_000), /1000008 bytes, and at most 1000000/],
-    ['few characters of many bytes', '🙂'.repeat(250_000), /1000008 bytes/],
+    ['multi-byte characters over 1 MB', '🙂'.repeat(250_000), /1000008 bytes/],
     ['20 MB', 'x'.repeat(20_000_000), /20000008 bytes/],
   ])('%s', async (_case, text, said) => {
     expect(await outcome(sending({ args: { x: text } }), mockTool('work'))).toMatch(said);
@@ -98,7 +99,7 @@ describe('D90: how deep and how large arguments may be', () => {
     expect(await outcome(sending({ argsRaw }), mockTool('work'))).toMatch(said);
   });
 
-  it('edited arguments have the same bounds', async () => {
+  it('apply to edited arguments', async () => {
     const work = mockTool('work', 'ok', { needsApproval: true });
     const agent = agentWith([toolCalls([{ name: 'work', id: 'c' }]), final('done')], work);
     const paused = await agent.run('go');
@@ -111,7 +112,7 @@ describe('D90: how deep and how large arguments may be', () => {
     expect((await resume(JSON.parse(nested(64)))).output).toBe('done');
   });
 
-  it('a session ends once where nothing else can', async () => {
+  it('a session completes after it rejects arguments that are too deep', async () => {
     const work = mockTool('work');
     const driver = sending({ argsRaw: nested(5_000) });
     const runtime = runtimeOn(sqlitePlace().open(), agentOn(driver, work));
@@ -121,7 +122,7 @@ describe('D90: how deep and how large arguments may be', () => {
     expect(work.calls).toEqual([]);
   });
 
-  it('an old call that waits with arguments too deep is answered with what is wrong', async () => {
+  it('rejects arguments that are too deep in a call stored before this limit', async () => {
     const work = mockTool('work', 'ok', { needsApproval: true });
     const agent = agentWith(
       [toolCalls([{ name: 'work', id: 'c', args: { a: 'DEEP' } }]), final('done')],
@@ -135,13 +136,13 @@ describe('D90: how deep and how large arguments may be', () => {
   });
 });
 
-describe('D90: how many calls an answer may make', () => {
+describe('D90: tool calls per answer', () => {
   it.each([
     [128, 128],
     [129, 129],
     [200, 129],
     [20_000, 129],
-  ])('%i calls: %i are recorded, 128 run', async (given, recorded) => {
+  ])('%i calls: records %i, runs 128', async (given, recorded) => {
     const work = mockTool('work');
     const calls = Array.from({ length: given }, (_, n) => ({ name: 'work', args: { n } }));
     const driver = DeterministicDriver.fromSteps(toolCalls(calls), final('done'));
@@ -159,15 +160,15 @@ describe('D90: how many calls an answer may make', () => {
     if (recorded > 128) {
       expect(errors).toMatchObject([{ type: 'validation' }]);
       expect(state.messages.withRole('tool').at(-1)?.text).toMatch(
-        `The answer has ${given} calls, and at most 128 are taken`,
+        `The answer has ${given} calls, and at most 128 are accepted`,
       );
     }
     await takesAnotherTurn(stored(state));
   });
 });
 
-describe('D90: what a tool returns', () => {
-  it.each([65, 3_000, 100_000])('%i levels are cut, with a note', async (levels) => {
+describe('D90: depth of tool results', () => {
+  it.each([65, 3_000, 100_000])('truncates %i levels and adds a note', async (levels) => {
     const returned = JSON.parse(nested(levels)) as object;
     const state = await agentOn(
       sending({ args: {} }),
@@ -180,7 +181,7 @@ describe('D90: what a tool returns', () => {
     await takesAnotherTurn(stored(state));
   });
 
-  it('64 levels are kept', async () => {
+  it('keeps 64 levels', async () => {
     const returned = JSON.parse(nested(64)) as object;
     const state = await agentOn(
       sending({ args: {} }),
@@ -189,7 +190,7 @@ describe('D90: what a tool returns', () => {
     expect(state.steps.at(0)?.results[0]?.value).toEqual(returned);
   });
 
-  it('the answer of an agent that runs as a tool is bounded too', async () => {
+  it('limits the output of a nested agent', async () => {
     const child = AgentBuilder.base()
       .withName('child')
       .withDriver(DeterministicDriver.fromResponses(nested(3_000), nested(64)))
@@ -203,13 +204,13 @@ describe('D90: what a tool returns', () => {
   });
 });
 
-describe('D90: __proto__ among the arguments', () => {
+describe('D90: __proto__ in arguments', () => {
   const text = '{"a":1,"__proto__":{"isAdmin":true},"b":[{"\\u005f_proto__":{"isAdmin":true}}]}';
   const schemas = {
     'JSON Schema': { type: 'object' },
-    'zod, loose': z.looseObject({ a: z.number() }),
-    'zod, a record': z.record(z.string(), z.unknown()),
-    'zod, any': z.object({ a: z.number(), b: z.any() }),
+    'zod loose object': z.looseObject({ a: z.number() }),
+    'zod record': z.record(z.string(), z.unknown()),
+    'zod any': z.object({ a: z.number(), b: z.any() }),
   } as const;
 
   it.each(Object.entries(schemas))('%s: is dropped', async (_name, parameters) => {
@@ -246,13 +247,14 @@ describe('D90: __proto__ among the arguments', () => {
   });
 });
 
-describe('names of tools that a model makes up', () => {
+describe('tool names that the model invented', () => {
   it.each(['__proto__', 'constructor', 'a b/c', '🙂', '', '\ud800', 'x'.repeat(100_000)])(
-    '%j is not found, and the next request can be sent',
+    '%j is rejected, and the next request stays valid',
     async (name) => {
       const bodies: { messages: { tool_calls?: { function: { name: string } }[] }[] }[] = [];
       const call = { id: 'c', type: 'function', function: { name, arguments: '{}' } };
       const model = openai('m', {
+        api: 'chat',
         apiKey: 'k',
         fetch: async (_url, init) => {
           bodies.push(JSON.parse((init as { body: string }).body) as never);

@@ -6,7 +6,7 @@ import { during, setUp } from './setup/time.ts';
 const { toolCall, final } = ScenarioStep;
 
 describe('D54: the budget note', () => {
-  it('tells the model before each step what is used, in the numbers that the limits judge by', async () => {
+  it('tells the model before each step how much of each limit is used', async () => {
     const { builder, clock, driver } = setUp([
       toolCall('work5', {}, '', { usage: { input: 100, output: 20 }, cost: 0.01 }),
       final('done'),
@@ -27,19 +27,19 @@ describe('D54: the budget note', () => {
     expect(JSON.stringify(state)).not.toContain('Budget used');
   });
 
-  it('without it the prompt stays as it is', async () => {
+  it('is not added by default', async () => {
     const { builder, driver } = setUp([final('done')]);
     await builder.withSystemPrompt('You help.').build().run('go');
     expect(driver.requests[0]?.system).toBe('You help.');
   });
 
-  it('without limits there is nothing to tell', async () => {
+  it('is empty without limits', async () => {
     const driver = DeterministicDriver.fromResponses('done');
     await AgentBuilder.new().withDriver(driver).withBudgetNote().build().run('go');
     expect(driver.requests[0]?.system ?? '').toBe('');
   });
 
-  it('granted budget is part of it', async () => {
+  it('includes granted budget', async () => {
     const { builder, driver } = setUp([toolCall('quick'), final('done')]);
     const agent = builder.withMaxSteps(1).withBudgetNote().build();
     await agent.resume(await agent.run('go'), { grant: { steps: 4 } });

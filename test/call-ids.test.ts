@@ -6,16 +6,16 @@ import { agentWith, runCalls } from './setup/tools.ts';
 
 const { toolCalls, final } = ScenarioStep;
 
-describe('call ids belong to the loop', () => {
+describe('tool call ids', () => {
   const ids = (state: AgentState) =>
     [...state.steps].flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
 
   it.each<[string, readonly ScriptedCall['id'][]]>([
     ['missing', [null]],
     ['empty', ['']],
-    ['twice in one answer', ['x', 'x']],
+    ['repeated in one answer', ['x', 'x']],
     ['missing twice', [null, null]],
-  ])('%s: a fresh one', async (_case, given) => {
+  ])('are generated if %s', async (_case, given) => {
     const { state } = await runCalls(
       given.map((id) => ({ name: 'work', id: id ?? null })),
       mockTool('work'),
@@ -26,7 +26,7 @@ describe('call ids belong to the loop', () => {
     expect(state.messages.withRole('tool').map(({ toolCallId }) => toolCallId)).toEqual(made);
   });
 
-  it('a doubled one keeps the word of the provider beside ours', async () => {
+  it('a replaced id keeps the id of the provider as providerId', async () => {
     const { step } = await runCalls(
       [
         { name: 'work', id: 'x' },
@@ -40,7 +40,7 @@ describe('call ids belong to the loop', () => {
     expect(second?.id).not.toBe('x');
   });
 
-  it('one used in an earlier step is replaced, also after a pause and a restart', async () => {
+  it('an id from an earlier step is replaced, also after a pause and a restart', async () => {
     const work = mockTool('work', 'ok', { needsApproval: true });
     const again = { name: 'work', id: 'x' };
     const first = agentWith(DeterministicDriver.fromSteps(toolCalls([again])), work).build();
@@ -65,7 +65,7 @@ describe('call ids belong to the loop', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a new execution may use an old one again', async () => {
+  it('a new execution may reuse an id', async () => {
     const work = mockTool('work');
     const script = () =>
       DeterministicDriver.fromSteps(toolCalls([{ name: 'work', id: 'x' }]), final('done'));
@@ -75,7 +75,7 @@ describe('call ids belong to the loop', () => {
     await takesAnotherTurn(second);
   });
 
-  it('what is streamed carries the id that is recorded', async () => {
+  it('streamed deltas carry the recorded id', async () => {
     const deltas = new Set<string>();
     const driver = DeterministicDriver.fromSteps(
       toolCalls([

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { AgentBuilder, AgentState, ErrorPolicy, type AgentEvent, type Clock } from 'onward';
-import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { AgentBuilder, AgentState, ErrorPolicy, type AgentEvent } from 'onward';
+import { type Clock, DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stored } from './setup/states.ts';
 import { HOUR, setUp } from './setup/time.ts';
@@ -8,7 +8,7 @@ import { HOUR, setUp } from './setup/time.ts';
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 const jumps = [-24 * HOUR, -HOUR, HOUR, 24 * HOUR];
 
-/** Nothing negative, nothing counted twice, no step or event before the one it follows. */
+/** Checks that no time is negative or counted twice and that steps and events are in order. */
 function checkTimes(state: AgentState, events: readonly AgentEvent[]): void {
   const steps = [...state.steps];
   const worked = steps.reduce((ms, step) => ms + step.durationMs + (step.waitedMs ?? 0), 0);
@@ -20,8 +20,8 @@ function checkTimes(state: AgentState, events: readonly AgentEvent[]): void {
   for (const list of times) expect(list).toEqual(list.toSorted());
 }
 
-describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
-  it('in the middle of a model call, a tool and a wait changes no duration and ends no run', async () => {
+describe.each(jumps)('a wall clock that jumps by %d ms', (jump) => {
+  it('during a model call, a tool and a wait changes no duration and ends no run', async () => {
     const { builder, clock } = setUp([
       toolCall('work5', {}, '', { delayMs: 1_000 }),
       error({ type: 'rate_limit', message: '429', retryAfterMs: 4_000 }),
@@ -51,24 +51,21 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
       'withCumulativeTimeout',
       (builder: AgentBuilder) => builder.withCumulativeTimeout({ seconds: 20 }),
     ],
-  ])(
-    '%s cuts a hanging tool when its time has passed, no sooner or later',
-    async (_name, limit) => {
-      const { builder, clock } = setUp([toolCall('work5'), toolCall('hangs'), final('never')]);
-      const run = limit(builder).build().run('go');
-      let isOver = false;
-      void run.then(() => (isOver = true));
-      await clock.advance(7_000);
-      clock.jumpWall(jump);
-      await clock.advance(12_999);
-      expect(isOver).toBe(false);
-      await clock.advance(1);
-      const state = await run;
-      expect([state.stopReason, state.execution.cumulativeSeconds]).toEqual(['time_limit', 20]);
-    },
-  );
+  ])('%s interrupts a hanging tool exactly at its limit', async (_name, limit) => {
+    const { builder, clock } = setUp([toolCall('work5'), toolCall('hangs'), final('never')]);
+    const run = limit(builder).build().run('go');
+    let isOver = false;
+    void run.then(() => (isOver = true));
+    await clock.advance(7_000);
+    clock.jumpWall(jump);
+    await clock.advance(12_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    const state = await run;
+    expect([state.stopReason, state.execution.cumulativeSeconds]).toEqual(['time_limit', 20]);
+  });
 
-  it('a tool has its own time in full, and no more', async () => {
+  it('does not change the timeout of a tool', async () => {
     const clock = fakeClock();
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('hangs'), final('done')))
@@ -85,7 +82,7 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     expect(state.steps.at(0)?.results[0]).toMatchObject({ kind: 'timeout', durationMs: 10_000 });
   });
 
-  it('between a pause and the resume, here or in another process, adds nothing', async () => {
+  it('between pause and resume, in this or another process, adds no working time', async () => {
     for (const between of [(state: AgentState) => state, stored]) {
       const { builder, clock } = setUp([
         toolCalls([{ name: 'work5' }, { name: 'work3' }]),
@@ -107,7 +104,7 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     }
   });
 
-  it('while a step that had waited for a retry is paused counts its wait once', async () => {
+  it('while a step that waited for a retry is paused counts the wait once', async () => {
     const { builder, clock } = setUp([
       error({ type: 'rate_limit', message: '429', retryAfterMs: 4_000 }),
       toolCalls([{ name: 'work5' }, { name: 'work3' }]),
@@ -127,7 +124,7 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     checkTimes(state, []);
   });
 
-  it('between two steps by hand is not time that the run has taken', async () => {
+  it('between two manual steps adds no execution time', async () => {
     const { builder, clock } = setUp([toolCall('work5'), toolCall('work5'), final('done')]);
     const agent = builder.withTimeout({ seconds: 13 }).build();
     const step = async (state: AgentState | string): Promise<AgentState> => {
@@ -137,7 +134,7 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     };
     let state = await step('go');
     clock.jumpWall(jump);
-    // what the caller changes in between does not begin the time anew
+    // a change by the caller does not restart the time limit
     state = await step(state.with({ metadata: { seen: true } }));
     expect(state.status).toBe('in_progress');
     const used = state.lastContinuationOutcome?.evaluationFor('ExecutionTimeLimit')?.context;
@@ -147,7 +144,7 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     expect(state.execution.cumulativeSeconds).toBe(10);
   });
 
-  it('before the next message starts a new run in the present', async () => {
+  it('before the next message does not change the start time of the new run', async () => {
     const { builder, clock } = setUp([final('a'), final('b')]);
     const agent = builder.build();
     const first = await agent.run('go');
@@ -157,7 +154,7 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     expect(second.stopReason).toBe('completed');
   });
 
-  it('after a failure, before the retry in another process, never makes the wait longer', async () => {
+  it('between a failure and the retry in another process never makes the wait longer', async () => {
     const { builder, clock } = setUp([
       error({ type: 'rate_limit', message: '429', retryAfterMs: 4_000 }),
       final('done'),
@@ -187,8 +184,8 @@ it('a wall clock that is set back by more than a week makes no wait longer', asy
   expect((await run).steps.at(1)?.waitedMs).toBe(4_000);
 });
 
-describe('a clock that knows no monotonic time', () => {
-  it('counts nothing while it goes back', async () => {
+describe('a clock without monotonic time', () => {
+  it('counts no time while it runs backward', async () => {
     let now = Date.parse('2026-01-16T12:00:00.000Z');
     const clock: Clock = { now: () => now, after: () => () => {} };
     const moves = mockTool('moves', ({ ms }: { ms?: number }) => void (now += ms ?? 0));
@@ -232,7 +229,7 @@ it('working time is never negative and never more than the monotonic time that p
         const wiretap = (event: AgentEvent): void => void events.push(event);
         const from = clock.monotonic();
         let turn = 0;
-        /** Lets time pass, and sets the wall clock, until the run rests. */
+        /** Advances the clock and moves the wall clock until the run settles. */
         const rest = async (run: Promise<AgentState>): Promise<AgentState> => {
           let isOver = false;
           void run.finally(() => (isOver = true));

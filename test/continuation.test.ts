@@ -3,13 +3,12 @@ import {
   AgentState,
   AgentStatus,
   noProgressLimit,
-  statusFacts,
   StopReason,
   type AgentEvent,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { statusOf } from '../src/agent/agent-status.ts';
+import { statusFacts, statusOf } from '../src/agent/agent-status.ts';
 import { base } from './setup/continuation.ts';
 import { pages } from './setup/scripts.ts';
 
@@ -17,8 +16,8 @@ const { toolCall, final } = ScenarioStep;
 
 const terminal = new Set(['AgentFinished', 'AgentFailed', 'AgentPaused']);
 
-describe('why it stopped', () => {
-  it('D01: endless tools end in one outcome with the numbers, told once', async () => {
+describe('the outcome of a run', () => {
+  it('D01: a run that exhausts its steps ends with one outcome and one final event', async () => {
     const { builder } = base(pages(4));
     const events: AgentEvent[] = [];
     const state = await builder
@@ -33,7 +32,7 @@ describe('why it stopped', () => {
     ]);
   });
 
-  it('the same object feeds the state, the step and every event', async () => {
+  it('is the same object in the state, the step and the events', async () => {
     const { builder } = base([...pages(1), final('done')]);
     const events: AgentEvent[] = [];
     const state = await builder.build().run('go', { wiretap: (e) => events.push(e) });
@@ -48,7 +47,7 @@ describe('why it stopped', () => {
     for (const [, seen] of told.slice(-3)) expect(seen).toBe(outcome);
   });
 
-  it('the criteria are asked once before the first step and once after each', async () => {
+  it('is evaluated once before the first step and once after each step', async () => {
     const { builder } = base([...pages(2), final('done')]);
     const seen: [number, string][] = [];
     const agent = builder.build();
@@ -64,7 +63,7 @@ describe('why it stopped', () => {
     ]);
   });
 
-  it('every criterion speaks on every step, in the order of describe()', async () => {
+  it('has an evaluation for every criterion, in the order of describe()', async () => {
     const { builder } = base([...pages(3), final('done')]);
     const agent = builder.withMaxTokens(9_999).withMaxCost(1).build();
     const { criteria } = agent.describe();
@@ -83,7 +82,7 @@ describe('why it stopped', () => {
       expect(outcome?.evaluations.map((e) => e.criterion)).toEqual(criteria);
   });
 
-  it('D02: the remedy names the limit, the option to raise and the grant', async () => {
+  it('D02: has a remedy that names the limit, the option to raise and the grant', async () => {
     const { builder } = base(pages(5));
     const state = await builder.withMaxSteps(5).build().run('go');
     expect(state.lastContinuationOutcome?.decisive).toMatchObject({
@@ -96,7 +95,7 @@ describe('why it stopped', () => {
     });
   });
 
-  it('D12: the limits are visible before anything runs', () => {
+  it('D12: describe() lists the limits before the run', () => {
     const { builder } = base([]);
     const limits = (b: AgentBuilder) => b.build().describe().limits;
     expect(limits(builder)).toEqual({ StepsLimit: 20, ExecutionTimeLimit: 300 });
@@ -126,9 +125,9 @@ describe('why it stopped', () => {
   });
 });
 
-describe('calls are work', () => {
+describe('tool calls', () => {
   it.each(['stop', 'other', 'unknown', 'end_turn', 'tool_calls'])(
-    'D07: finish reason %s beside a tool call: the tool runs and the run continues',
+    'D07: run and continue the loop when the finish reason is %s',
     async (finishReason) => {
       const search = mockTool('search', 'found');
       const { builder } = base(
@@ -146,7 +145,7 @@ describe('calls are work', () => {
     },
   );
 
-  it('D14: identical calls end in guard, in whatever order their arguments come', async () => {
+  it('D14: that repeat stop the run as guard, regardless of argument order', async () => {
     const search = mockTool('search', { hits: [] });
     const { builder } = base(
       [
@@ -165,7 +164,7 @@ describe('calls are work', () => {
     expect(search.calls.length).toBe(3);
   });
 
-  it('D14: a result that changes is progress', async () => {
+  it('D14: count as progress when the result changes', async () => {
     const search = mockTool('search', ['queued', 'running', 'done']);
     const { builder } = base(
       [toolCall('search'), toolCall('search'), toolCall('search'), final('done')],
@@ -176,7 +175,7 @@ describe('calls are work', () => {
   });
 });
 
-describe('one status source', () => {
+describe('status mapping', () => {
   const reasons = Object.values(StopReason);
 
   it.each<[StopReason, AgentStatus, string, string]>([
@@ -194,7 +193,7 @@ describe('one status source', () => {
     expect(statusFacts(status, reason)).toEqual({ broadcast, event });
   });
 
-  it('D11: the table above has every reason, and completed comes from completed alone', () => {
+  it('D11: the table above has every reason, and only completed maps to completed', () => {
     expect(reasons.length).toBe(9);
     expect(reasons.filter((reason) => statusOf(reason) === 'completed')).toEqual(['completed']);
   });
@@ -203,12 +202,15 @@ describe('one status source', () => {
     ['pending', 'idle', null],
     ['in_progress', 'processing', 'AgentStarted'],
     ['paused', 'paused', 'AgentPaused'],
-  ])('D10: an open %s is %s, whatever was the reason before', (status, broadcast, event) => {
-    for (const reason of [null, ...reasons])
-      expect(statusFacts(status, reason)).toEqual({ broadcast, event });
-  });
+  ])(
+    'D10: an open %s run is broadcast as %s, regardless of the previous stop reason',
+    (status, broadcast, event) => {
+      for (const reason of [null, ...reasons])
+        expect(statusFacts(status, reason)).toEqual({ broadcast, event });
+    },
+  );
 
-  it('D11: every status has its facts', () => {
+  it('D11: every status has a broadcast value', () => {
     for (const status of Object.values(AgentStatus))
       expect(statusFacts(status, null).broadcast).toEqual(expect.any(String));
   });

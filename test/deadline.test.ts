@@ -1,15 +1,9 @@
-import {
-  AgentBuilder,
-  ErrorPolicy,
-  pairingProblem,
-  sessionTimeLimit,
-  type AgentEvent,
-} from 'onward';
-import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { AgentBuilder, ErrorPolicy, sessionTimeLimit, type AgentEvent } from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { never } from './setup/abort-trap.ts';
 import { takesAnotherTurn } from './setup/states.ts';
-import { during, HOUR, setUp } from './setup/time.ts';
+import { during, HOUR, pastDeadline, setUp } from './setup/time.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
@@ -26,7 +20,7 @@ describe('D52: the deadline', () => {
       (b) => b.addContinuationCriteria(sessionTimeLimit({ seconds: 30 })),
       'SessionTimeLimit',
     ],
-  ])('%s cuts a hanging model call', async (_which, limited, name) => {
+  ])('%s interrupts a hanging model call', async (_which, limited, name) => {
     const { builder, clock, driver } = setUp([final('', { hangs: true })]);
     const run = limited(builder).build().run('go');
     let isOver = false;
@@ -54,7 +48,7 @@ describe('D52: the deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('cuts a hanging tool: its call is answered as timeout, what ran beside it is kept', async () => {
+  it('interrupts a hanging tool with a timeout result and keeps finished results', async () => {
     const { builder, clock } = setUp([toolCalls([{ name: 'quick' }, { name: 'hangs' }])]);
     const state = await during(
       clock,
@@ -69,10 +63,10 @@ describe('D52: the deadline', () => {
       ['timeout', 'Not finished: the time limit was reached.'],
     ]);
     expect(state.execution).toMatchObject({ answeredSteps: 0, consecutiveFailures: 0 });
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
-  it('tells the hanging tool through its signal', async () => {
+  it('aborts the signal of the hanging tool', async () => {
     const { builder, clock } = setUp([toolCall('watcher')]);
     const watcher = mockTool('watcher', () => new Promise(() => {}), { timeoutMs: HOUR });
     const run = builder.withTools(watcher).withTimeout({ seconds: 30 }).build().run('go');
@@ -84,7 +78,7 @@ describe('D52: the deadline', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('keeps the text that had been shown', async () => {
+  it('keeps the text that was streamed', async () => {
     const { builder, clock } = setUp([
       { ...ScenarioStep.stream(['Half an ', 'answer']), extras: { hangs: true } },
     ]);
@@ -97,7 +91,7 @@ describe('D52: the deadline', () => {
     expect(events.some((e) => e.type === 'StepFailed')).toBe(false);
   });
 
-  it('is what is left: steps before it have used their part', async () => {
+  it('counts the time of earlier steps', async () => {
     for (const limit of ['withTimeout', 'withCumulativeTimeout'] as const) {
       const { builder, clock } = setUp([toolCall('work5'), final('', { hangs: true })]);
       const run = builder[limit]({ seconds: 30 }).build().run('go');
@@ -110,7 +104,7 @@ describe('D52: the deadline', () => {
     }
   });
 
-  it('a reader of iterate that comes back too late gets no further model call', async () => {
+  it('makes no model call if the consumer of iterate() resumes after it', async () => {
     const { builder, clock, driver } = setUp(Array(5).fill(toolCall('quick')));
     const seen: string[] = [];
     for await (const state of builder.withTimeout({ seconds: 30 }).build().iterate('go')) {
@@ -121,7 +115,7 @@ describe('D52: the deadline', () => {
     expect(driver.requests.length).toBe(1);
   });
 
-  it('binds an agent that runs as a tool', async () => {
+  it('applies to a nested agent', async () => {
     const { builder, clock } = setUp([final('', { hangs: true })]);
     const child = builder.withName('child').build();
     const parent = AgentBuilder.base()
@@ -133,10 +127,10 @@ describe('D52: the deadline', () => {
     const state = await during(clock, 30_000, parent.run('go'));
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'time_limit' });
     expect(state.steps.at(-1)?.results.map((r) => r.kind)).toEqual(['timeout']);
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
-  it('ends the wait of an agent that runs as a tool, in a cut step with the outcome', async () => {
+  it('ends the retry wait of a nested agent with an interrupted step and an outcome', async () => {
     const { builder, clock, driver } = setUp([
       error({ type: 'rate_limit', message: '429', retryAfterMs: 50_000 }),
     ]);
@@ -162,7 +156,7 @@ describe('D52: the deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('an answer that comes in time is not cut, and leaves no timer behind', async () => {
+  it('does not interrupt an answer in time, and leaves no timer', async () => {
     const { builder, clock } = setUp([final('just in time', { delayMs: 29_999 })]);
     const run = builder.withTimeout({ seconds: 30 }).build().run('go');
     const state = await during(clock, 29_999, run);
@@ -170,7 +164,7 @@ describe('D52: the deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('an answer that came too late is still an answer: nothing is left to forbid', async () => {
+  it('completes the run if the final answer arrives late', async () => {
     const { builder, clock } = setUp([toolCall('jumps'), final('late')]);
     const jumps = mockTool('jumps', () => clock.jump(29_000));
     const agent = builder
@@ -189,37 +183,22 @@ describe('D52: the deadline', () => {
   });
 });
 
-describe('the deadline', () => {
-  it('cuts a hanging model call as time_limit, not as an error', async () => {
-    const clock = fakeClock();
-    const agent = AgentBuilder.base()
-      .withDriver(DeterministicDriver.fromSteps(final('', { hangs: true })))
-      .withTimeout({ seconds: 10 })
-      .withClock(clock)
-      .build();
-    const running = agent.run('go');
-    await clock.advance(10_000);
-    const state = await running;
+describe('the deadline of a base agent', () => {
+  it('stops a hanging model call with time_limit instead of an error', async () => {
+    const driver = DeterministicDriver.fromSteps(final('', { hangs: true }));
+    const { state, clock } = await pastDeadline(AgentBuilder.base().withDriver(driver));
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'time_limit' });
     expect(state.steps.at(-1)).toMatchObject({ type: 'cut', errors: [], durationMs: 10_000 });
     expect(clock.pendingTimers).toBe(0);
     await takesAnotherTurn(state);
   });
 
-  it('seals hanging tools with timeout', async () => {
-    const clock = fakeClock();
-    const agent = AgentBuilder.base()
-      .withDriver(DeterministicDriver.fromSteps(toolCalls([{ name: 'quick' }, { name: 'hung' }])))
-      .withTools(
-        mockTool('quick', 'ok'),
-        mockTool('hung', () => never),
-      )
-      .withTimeout({ seconds: 10 })
-      .withClock(clock)
-      .build();
-    const running = agent.run('go');
-    await clock.advance(10_000);
-    const state = await running;
+  it('closes hanging tool calls as timeout', async () => {
+    const driver = DeterministicDriver.fromSteps(toolCalls([{ name: 'quick' }, { name: 'hung' }]));
+    const hung = mockTool('hung', () => never);
+    const { state } = await pastDeadline(
+      AgentBuilder.base().withDriver(driver).withTools(mockTool('quick', 'ok'), hung),
+    );
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'time_limit' });
     expect(state.steps.at(-1)!.results).toMatchObject([
       { kind: 'ok', value: 'ok' },

@@ -10,7 +10,7 @@ const isValue = ({ declarations }: PublicName): boolean =>
 const isSilent = ({ declarations }: PublicName): boolean =>
   declarations.every(({ comment }) => comment === '');
 
-/** Functions, classes and constants whose name and signature say it all. */
+/** Functions, classes and constants that need no comment. */
 const sayThemselves: readonly string[] = [
   'AgentStatus',
   'ErrorHandlingDecision',
@@ -23,7 +23,7 @@ const sayThemselves: readonly string[] = [
 ];
 
 describe('the API reference', () => {
-  it('is what the sources say: npm run docs writes it', async () => {
+  it('matches the sources (npm run docs updates it)', async () => {
     const now = new Map((await renderApi(api)).map(({ file, text }) => [`docs/api/${file}`, text]));
     const kept = new Map(references().map(({ file, text }) => [file, text]));
     const stale = [...new Set([...now.keys(), ...kept.keys()])].filter(
@@ -32,19 +32,19 @@ describe('the API reference', () => {
     expect(stale, 'run `npm run docs`').toEqual([]);
   });
 
-  it.each(api.subpaths)('$specifier: every name that can be imported', async (subpath) => {
+  it.each(api.subpaths)('$specifier: lists every importable name', async (subpath) => {
     const module = (await import(/* @vite-ignore */ subpath.specifier)) as object;
     const values = subpath.names.filter(isValue).map(({ name }) => name);
     expect(values.toSorted()).toEqual(Object.keys(module).toSorted());
     expect(subpath.names.every(({ declarations }) => declarations.length > 0)).toBe(true);
   });
 
-  it('what runs has a comment', () => {
+  it('every function, class and constant has a comment', () => {
     const silent = names.filter((one) => isValue(one) && isSilent(one)).map(({ name }) => name);
     expect(silent.toSorted()).toEqual(sayThemselves);
   });
 
-  it('a type has a comment, or is of something that has', () => {
+  it('every type has a comment, or another declaration uses it', () => {
     const used = new Set([...names, ...api.shapes].flatMap(({ uses }) => uses));
     const alone = names.filter(
       (one) =>

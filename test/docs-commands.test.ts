@@ -13,7 +13,7 @@ interface Line {
   readonly words: readonly string[];
 }
 
-/** Commands of a shell block or of a line of code in the prose, each as its words. */
+/** Splits a shell block or inline code into commands, and each command into words. */
 function commandsOf(file: string, place: string, script: string): readonly Line[] {
   return script
     .replaceAll(/\\\n/g, ' ')
@@ -27,7 +27,7 @@ function commandsOf(file: string, place: string, script: string): readonly Line[
 const splitOutsideQuotes = (line: string): readonly string[] =>
   line.match(/(?:"[^"]*"|'[^']*'|[^"'|;&])+/g) ?? [];
 
-/** Without a `case` label, what goes to a file, and variables that are set for the command. */
+/** Drops `case` labels, redirections and variable assignments. */
 const wordsOf = (part: string): readonly string[] =>
   (part.replace(/^\s*[\w*]+\)\s/, ' ').match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [])
     .filter((word, i, all) => !/^\d?>/.test(word) && !/^\d?>$/.test(all[i - 1] ?? ''))
@@ -50,7 +50,7 @@ const program = buildProgram(
   () => {},
 );
 
-/** What is wrong with a call of `onward`, or null. */
+/** Returns what is wrong with an `onward` command, or null. */
 function wrongWithOnward(
   words: readonly string[],
   options: { readonly complete: boolean },
@@ -97,7 +97,7 @@ interface Manifest {
 const manifestAt = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** The nearest package of a page: examples may have their own. */
+/** Reads the nearest package.json; some examples have their own. */
 function manifestOf(file: string): Manifest {
   const folder = dirname(file);
   return existsSync(join(folder, 'package.json')) || folder === '.'
@@ -110,7 +110,7 @@ function wrongWithNpm(words: readonly string[], file: string): string | null {
   const [verb = '', ...more] = words.filter((word) => !word.startsWith('-'));
   if (verb === 'run') return (more[0] ?? '') in scripts ? null : `no script ${more[0]}`;
   if (verb === 'start' || verb === 'test') return verb in scripts ? null : `no script ${verb}`;
-  if (verb === 'ci' || verb === 'pack') return null;
+  if (['ci', 'pack', 'init', 'pkg'].includes(verb)) return null;
   if (verb !== 'install') return `no rule for npm ${verb}`;
   const own = manifestAt('.');
   const known = new Set([
@@ -121,9 +121,11 @@ function wrongWithNpm(words: readonly string[], file: string): string | null {
   return strange.length === 0 ? null : `no package of ours: ${strange.join(', ')}`;
 }
 
-/** Words of the shell, and programs that everybody has. */
+/** Shell keywords and common programs. */
 const ordinary = new Set(
-  'case esac cd echo export node curl mkdir git open createdb psql'.split(' '),
+  'case esac cd cp echo export node curl mkdir git open createdb psql docker systemctl useradd'.split(
+    ' ',
+  ),
 );
 
 function wrongWith({ words, file }: Line, options: { readonly complete: boolean }): string | null {
@@ -144,13 +146,13 @@ const problems = (
     return wrong === null ? [] : [`${line.place}: ${wrong}`];
   });
 
-describe('commands of the docs', () => {
-  it('of shell blocks exist, with their options and arguments', () => {
+describe('commands in the docs', () => {
+  it('in shell blocks exist, with their options and arguments', () => {
     expect(inShell.length).toBeGreaterThan(10);
     expect(problems(inShell, { complete: true })).toEqual([]);
   });
 
-  it('of the prose exist, with their options', () => {
+  it('in prose exist, with their options', () => {
     expect(inProse.length).toBeGreaterThan(10);
     expect(problems(inProse, { complete: false })).toEqual([]);
   });
@@ -166,7 +168,7 @@ describe('commands of the docs', () => {
     ['npm install leftpad', 'no package of ours: leftpad'],
     ['npx viet', 'no command viet'],
     ['yarn add onward', 'no rule for the command yarn'],
-  ])('a wrong one is seen: %s', (script, wrong) => {
+  ])('checks the command: %s', (script, wrong) => {
     const [line] = commandsOf('README.md', 'here', script);
     expect(line && wrongWith(line, { complete: true })).toBe(wrong);
   });

@@ -9,8 +9,8 @@ import { guides } from '../docs-tools/pages.ts';
 import { removeFolder } from './setup/folders.ts';
 
 /**
- * Code blocks that cannot run by themselves: a component, a route of an app, a line of config. They are compiled, and
- * what they take for granted is this list. A new language needs a rule here.
+ * Code blocks that cannot run on their own: components, routes, config lines. They are compiled against these
+ * declarations. A new language needs a rule below.
  */
 const assumed = `
   // the reader's server
@@ -50,7 +50,7 @@ const assumed = `
   declare module '*.css';
 `;
 
-/** Its `js` blocks show how it was said with packages of others, which are not installed here. */
+/** Whether the `js` blocks of a page show other frameworks, which are not installed here. */
 const isOfOthers = (file: string): boolean => file === 'docs/migrating.md';
 
 interface Block {
@@ -77,7 +77,7 @@ const ours = written('js', 'jsx', 'tsx').filter(
 const folder = resolve(`build/docs-fragments-${process.pid}`);
 afterAll(() => removeFolder(folder));
 
-/** What the compiler says about the blocks, each with its place on the page in front. */
+/** Compiles the blocks and returns the compiler errors with their position on the page. */
 function complaints(): readonly string[] {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/assumed.d.ts`, assumed);
@@ -91,7 +91,7 @@ function complaints(): readonly string[] {
     JSON.stringify({
       extends: '../../tsconfig.json',
       compilerOptions: {
-        // what a page of the browser is bundled with
+        // the usual settings of a browser bundler
         module: 'preserve',
         moduleResolution: 'bundler',
         allowJs: true,
@@ -120,9 +120,9 @@ function complaints(): readonly string[] {
     );
 }
 
-describe('fragments of the docs', () => {
+describe('code fragments in the docs', () => {
   it('every code block has a language with a rule', () => {
-    // ts: docs.test.ts runs it; sh: docs-commands.test.ts; text: what a ts block prints, or a drawing
+    // docs.test.ts runs ts, docs-commands.test.ts checks sh, text is output or a diagram
     const known = new Set('ts text sh js jsx tsx json css php'.split(' '));
     const strange = blocks.filter(({ language }) => !known.has(language));
     expect(strange.map(({ place, language }) => `${place} is "${language}"`)).toEqual([]);
@@ -133,7 +133,7 @@ describe('fragments of the docs', () => {
     expect(complaints()).toEqual([]);
   }, 60_000);
 
-  it('js of other frameworks is JavaScript, and has none of ours', () => {
+  it('js of other frameworks parses and does not import onward', () => {
     const others = written('js').filter(({ file }) => isOfOthers(file));
     const wrong = others.filter(
       ({ code }) => parseSync('block.js', code).errors.length > 0 || /'onward/.test(code),
@@ -145,14 +145,17 @@ describe('fragments of the docs', () => {
     expect(() => JSON.parse(code)).not.toThrow();
   });
 
-  it.each(written('css'))('$place names what the stylesheet has', ({ code }) => {
-    const sheet = readFileSync('src/react/styles.css', 'utf8');
-    const names = code.match(/--[\w-]+|\.[a-z][\w-]+/g) ?? [];
-    expect(names.filter((name) => !sheet.includes(name))).toEqual([]);
-    expect(code.split('{').length).toBe(code.split('}').length);
-  });
+  it.each(written('css'))(
+    '$place names only classes and properties of the stylesheet',
+    ({ code }) => {
+      const sheet = readFileSync('src/react/styles.css', 'utf8');
+      const names = code.match(/--[\w-]+|\.[a-z][\w-]+/g) ?? [];
+      expect(names.filter((name) => !sheet.includes(name))).toEqual([]);
+      expect(code.split('{').length).toBe(code.split('}').length);
+    },
+  );
 
-  it.each(written('php'))('$place names the channel that is broadcast on', ({ code }) => {
+  it.each(written('php'))('$place names the broadcast channel', ({ code }) => {
     const [, channel] = /Broadcast::channel\('([^']+)'/.exec(code) ?? [];
     expect(channel).toBe(channelOf('{sessionId}'));
   });

@@ -14,13 +14,13 @@ const local = pages.flatMap(({ file, text }) =>
     }),
 );
 
-describe('links of the docs', () => {
-  it('lead to files', () => {
+describe('links in the docs', () => {
+  it('point to existing files', () => {
     const broken = local.filter(({ target }) => !existsSync(target));
     expect(broken.map(({ file, link }) => `${file} -> ${link}`)).toEqual([]);
   });
 
-  it('lead to headings', () => {
+  it('point to existing headings', () => {
     const anchors = new Map<string, readonly string[]>();
     const headings = (file: string): readonly string[] => {
       const known = anchors.get(file) ?? anchorsOf(readFileSync(file, 'utf8'));
@@ -48,7 +48,7 @@ describe('links of the docs', () => {
   });
 });
 
-/** Of a folder, a code host shows the README, else what is in it. */
+/** For a folder, a code host shows its README or a list of its files. */
 function shownAt(target: string): readonly string[] {
   if (!statSync(target).isDirectory()) return [target];
   const readme = join(target, 'README.md');

@@ -6,7 +6,7 @@ import { readPublicApi } from '../docs-tools/public-api.ts';
 
 const wordsIn = (text: string): readonly string[] => text.match(/[A-Za-z_$][\w$]*/g) ?? [];
 
-/** Every word of a public signature, comments aside: names, members, parameters, literals. */
+/** Every word in a public signature, without comments: names, members, parameters, literals. */
 const { subpaths, shapes } = readPublicApi();
 const declared = [...subpaths.flatMap(({ names }) => names), ...shapes].flatMap((one) => [
   one.name,
@@ -15,12 +15,12 @@ const declared = [...subpaths.flatMap(({ names }) => names), ...shapes].flatMap(
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
   .map((file) => readFileSync(`src/${file}`, 'utf8'));
-/** Names of criteria, error codes and the like stand in the sources as text. */
+/** Criterion names and error codes appear in the sources as string literals. */
 const said = sources.flatMap((text) => text.match(/'[\w.:-]+'/g) ?? []).flatMap(wordsIn);
 const ours = new Set([...declared, ...said]);
 const inside = new Set(sources.flatMap(wordsIn));
 
-/** Names that pages speak about and that are not ours: add to it what is, and fix what is not. */
+/** Names in the docs that belong to other software. Add valid ones here; fix the rest. */
 const ofOthers = new Set(
   [
     'JSON stringify parse toString innerHTML inspect', // JavaScript, Node and the browser
@@ -30,29 +30,30 @@ const ofOthers = new Set(
     'RunState fromString outputType MaxTurnsExceededError', // OpenAI Agents
     'CanDecideToContinue CanExplainContinuation CanResolveErrorContext AgentErrorContextResolver', // InstructorPHP
     'ErrorPresenceCheck RetryLimit ReverbAgentEventAdapter looksLikeToolCallArgs', // and applications on it
-    'bearerToken toStandardJsonSchema', // Echo, valibot
+    'bearerToken toStandardJsonSchema StandardSchemaV1', // Echo, valibot, Standard Schema
     'use all', // Hono, Express
+    'providerCalls', // a key of message metadata, not an export
   ].flatMap(wordsIn),
 );
 
-/** Pages for those who work on the sources. */
+/** Pages for contributors. */
 const aboutSources = new Set(['ARCHITECTURE.md', 'CONTRIBUTING.md']);
 
-/** Code in the prose that reads like a name of an API: `callOf(…)`, `object.member`, `twoWords`. */
+/** Returns API names in inline code: `callOf(…)`, `object.member`, `twoWords`. */
 function apiNamesIn(code: string): readonly string[] {
   const [head = ''] = code.split('(');
   if (!/^[\w$.]+$/.test(head) || /\.(?:[cm]?[jt]sx?|json|md|db|css)$/.test(head)) return [];
   const parts = head.split('.').filter((part) => /^[A-Za-z_$]/.test(part));
-  // the object before a dot is mostly a variable of the reader
+  // the object before a dot is usually a variable in the reader's code
   if (parts.length > 1) return parts.filter((part, i) => i > 0 || /^[A-Z]/.test(part));
   return code.includes('(') || /[a-z][A-Z]/.test(head) ? parts : [];
 }
 
-/** Removes the column of old names from the tables of renames. */
+/** Removes the old-name column from tables of renames. */
 const withoutOldNames = (text: string): string =>
   text.replaceAll(/(?<=^\| `onward[^|]*\|)[^|]*/gm, '');
 
-/** Names on a page that the API does not have. */
+/** Returns names on a page that do not exist in the API. */
 function strangeIn({ file, text }: Page): readonly string[] {
   const shown = new Set(fencesOf(text).flatMap(({ code }) => wordsIn(code)));
   const known = aboutSources.has(file) ? inside : ours;
@@ -64,7 +65,7 @@ function strangeIn({ file, text }: Page): readonly string[] {
     .map((name) => `${file}: ${name}`);
 }
 
-describe('names in the prose of the docs', () => {
+describe('API names in the prose of the docs', () => {
   it('exist', () => {
     expect([...new Set(guides().flatMap(strangeIn))].toSorted()).toEqual([]);
   });
@@ -75,7 +76,7 @@ describe('names in the prose of the docs', () => {
     ['`state.stopCause`', ['stopCause']],
     ['`AgentStateful`', ['AgentStateful']],
     ['`Messages.form(list)`', ['form']],
-  ])('a wrong one is seen: %s', (text, strange) => {
+  ])('checks the names in %s', (text, strange) => {
     expect(strangeIn({ file: 'page', text })).toEqual(strange.map((name) => `page: ${name}`));
   });
 });

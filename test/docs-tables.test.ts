@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { builderWith } from './setup/sessions.ts';
 
-/** The rows of the table of a page that has this word in its head. */
+/** Returns the rows of the table whose header contains this word. */
 function rowsOf(page: string, head: string): readonly (readonly string[])[] {
   const tables = readFileSync(page, 'utf8').split(/\n\n+/);
   const table = tables.find((text) => text.startsWith('|') && text.split('\n')[0]?.includes(head));
@@ -23,12 +23,17 @@ function rowsOf(page: string, head: string): readonly (readonly string[])[] {
     );
 }
 
-describe('tables of the docs say what the code says', () => {
+describe('tables in the docs match the code', () => {
   it('routes of the server', async () => {
     const agent = builderWith(DeterministicDriver.fromResponses()).build();
     const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });
     const pusher = { key: 'key', secret: 'secret' };
-    const { openapi, close } = agentServer({ runtime, owner: () => null, pusher });
+    const { openapi, close } = agentServer({
+      runtime,
+      owner: () => null,
+      pusher,
+      admin: () => null,
+    });
     const known = Object.entries(openapi['paths'] as Record<string, object>).flatMap(
       ([path, methods]) =>
         Object.keys(methods)
@@ -53,7 +58,7 @@ describe('tables of the docs say what the code says', () => {
     expect(told).toEqual(exitCodes);
   });
 
-  it('providers that have samples', () => {
+  it('providers marked "samples" have samples in the driver tests', () => {
     const folder = 'src/inference/drivers';
     const tests = readdirSync(folder)
       .filter((file) => file.endsWith('.test.ts'))

@@ -8,8 +8,8 @@ import { printedBy, steady } from './setup/samples.ts';
 import { removeFolder } from './setup/folders.ts';
 
 /**
- * Every `ts` block of a page is a module, the `text` block behind it is what it prints, and a comment `<!-- model: … -->`
- * above it is what the model answers.
+ * Each `ts` block on a page is a module. The `text` block after it is its output, and a `<!-- model: … -->` comment
+ * above it scripts the model.
  */
 const folder = resolve(`build/docs-samples-${process.pid}`);
 
@@ -38,14 +38,14 @@ writeFileSync(
 
 afterAll(() => removeFolder(folder));
 
-describe('samples of the docs', () => {
-  it('there are some, in README too', () => {
+describe('samples in the docs', () => {
+  it('there are more than 50, also in README.md', () => {
     expect(samples.length).toBeGreaterThan(50);
     expect(samples.map(({ place }) => place.split(':')[0])).toContain('README.md');
   });
 
   it.each(samples)(
-    '$place prints what the page promises',
+    '$place prints the output on the page',
     async ({ name, model, prints }) => {
       expect(prints, 'a ts block is followed by a text block').not.toBeNull();
       expect(await printedBy(`${folder}/${name}.ts`, model)).toBe(prints);

@@ -5,14 +5,14 @@ import { takesAnotherTurn } from './setup/states.ts';
 
 const { final } = ScenarioStep;
 
-describe('nonsense from a driver', () => {
+describe('invalid driver responses', () => {
   it.each<[string, unknown]>([
-    ['nothing', undefined],
-    ['a text', 'Hello'],
-    ['no list of calls', { content: 'Hi' }],
-    ['content that is no text', { content: 5, toolCalls: [] }],
-    ['a call without a name', { content: '', toolCalls: [{ args: {} }] }],
-  ])('%s is a failed model call of type validation', async (_case, response) => {
+    ['undefined', undefined],
+    ['a string', 'Hello'],
+    ['no list of tool calls', { content: 'Hi' }],
+    ['content that is not a string', { content: 5, toolCalls: [] }],
+    ['a tool call without a name', { content: '', toolCalls: [{ args: {} }] }],
+  ])('%s is recorded as a validation error', async (_case, response) => {
     const driver: InferenceDriver = { name: 'odd', infer: async () => response as never };
     const agent = AgentBuilder.base().withDriver(driver).build();
     const state = await agent.run('go');
@@ -26,7 +26,7 @@ describe('nonsense from a driver', () => {
     await takesAnotherTurn(state);
   });
 
-  it('numbers that are none do not poison the accounts', async () => {
+  it('invalid numbers do not corrupt the totals', async () => {
     const answer = { content: 'Hi', toolCalls: [], finishReason: 'stop' };
     const usage = { input: 'many', output: Number.NaN };
     const driver: InferenceDriver = {
@@ -39,7 +39,7 @@ describe('nonsense from a driver', () => {
     expect(state.cost).toBeNull();
   });
 
-  it('a refusal is kept once as the assistant message, and is not tried again', async () => {
+  it('a refusal is stored once as the assistant message and is not retried', async () => {
     const driver = DeterministicDriver.fromSteps(final('', { refusal: 'I cannot help.' }));
     const state = await AgentBuilder.base()
       .withDriver(driver)

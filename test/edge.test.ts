@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** What a browser and an edge runtime both have, and nothing of Node. */
+/** Globals that browsers and edge runtimes share, without those of Node. */
 const webGlobals = {
   crypto,
   performance,
@@ -21,7 +21,7 @@ const webGlobals = {
   console,
   URL,
 };
-/** What serving and asking need on top. */
+/** Additional globals for servers and clients. */
 const fetchGlobals = {
   fetch,
   Request,
@@ -33,7 +33,7 @@ const fetchGlobals = {
   URLSearchParams,
 };
 
-/** One file for a browser: of the sources, or of the package as it is built. */
+/** Bundles the sources or the built package into one file for a browser. */
 async function bundled(input: string, conditionNames: string[]): Promise<OutputChunk> {
   const bundle = await rolldown({
     input,
@@ -49,7 +49,7 @@ async function bundled(input: string, conditionNames: string[]): Promise<OutputC
   return chunk;
 }
 
-it('the core runs where there is no Node: bundled, with web globals alone', async () => {
+it('the core runs without Node, bundled and with web globals only', async () => {
   const { code } = await bundled('test/setup/edge-entry.ts', ['onward-source', 'import']);
   const context = createContext({ ...webGlobals });
   runInContext(code, context);
@@ -59,7 +59,7 @@ it('the core runs where there is no Node: bundled, with web globals alone', asyn
   expect(kept).toBe('completed: paid, 21 events, 1 listed');
 });
 
-it('the built package serves where there is no Node', async () => {
+it('the built package serves requests without Node', async () => {
   const { code } = await bundled('test/package/programs/browser.ts', ['import']);
   const context = createContext({ ...webGlobals, ...fetchGlobals });
   runInContext(code, context);
@@ -67,10 +67,10 @@ it('the built package serves where there is no Node', async () => {
   expect(said).toBe('201 completed text/event-stream; charset=utf-8 idle function function');
 });
 
-it('the core is made of these rooms, and of nothing for servers, screens or tests', async () => {
+it('the core contains only these modules, and none for servers, UIs or tests', async () => {
   const { moduleIds } = await bundled('src/index.ts', ['onward-source', 'import']);
-  const rooms = moduleIds.map((id) => /\/src\/([a-z-]+)\//.exec(id)?.[1] ?? null);
-  expect([...new Set(rooms.filter((room) => room !== null))].toSorted()).toEqual([
+  const modules = moduleIds.map((id) => /\/src\/([a-z-]+)\//.exec(id)?.[1] ?? null);
+  expect([...new Set(modules.filter((module) => module !== null))].toSorted()).toEqual([
     'agent',
     'continuation',
     'errors',

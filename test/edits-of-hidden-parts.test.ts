@@ -13,7 +13,7 @@ const stars: Redactor = {
 };
 const secret = { user: 'bob', password: 'real-password-1', role: 'admin' };
 
-it('an edit with the mark of a hidden part is refused, and says where', async () => {
+it('rejects an edit that contains a redaction mark and names its position', async () => {
   const pay = gated();
   const agent = agentWith([toolCall('pay', secret), final('done')], pay);
   const paused = await agent.run('go');
@@ -23,9 +23,9 @@ it('an edit with the mark of a hidden part is refused, and says where', async ()
   );
   expect(error.code).toBe('invalid_approval');
   expect(error.message).toBe(
-    'The edited arguments for pay (call_1) do not fit: at "/password" is the mark of a part that is hidden from view, ' +
-      'and not what the call has there. Write the real value in its place, or approve without an edit to run the ' +
-      'call as it is. The call still waits.',
+    'The edited arguments for pay (call_1) do not fit: "/password" holds the placeholder of a redacted value, ' +
+      'which is not the value of the call. Write the real value, or approve without an edit to run the ' +
+      'call unchanged. The call still waits.',
   );
   expect(pay.calls).toEqual([]);
   const whole = { ...secret, role: 'guest' };
@@ -33,7 +33,7 @@ it('an edit with the mark of a hidden part is refused, and says where', async ()
   expect(pay.calls).toEqual([whole]);
 });
 
-it('a place is named in letters that can be seen, and not at any length', async () => {
+it('escapes and truncates the position in the error', async () => {
   const pay = gated();
   const agent = agentWith([toolCall('pay', {}), final('done')], pay);
   const paused = await agent.run('go');
@@ -45,7 +45,7 @@ it('a place is named in letters that can be seen, and not at any length', async 
   expect(error.message.length).toBeLessThan(700);
 });
 
-it('also for a call of a nested agent, with what its own redactor hides', async () => {
+it('rejects an edit of a nested agent that contains the mark of its own redactor', async () => {
   const pay = gated();
   const child = AgentBuilder.base()
     .withName('child')
@@ -60,6 +60,6 @@ it('also for a call of a nested agent, with what its own redactor hides', async 
   const approvals = { [callId]: { approve: true, args: { iban: '***' } } } as const;
   const error = await refusal(() => root.resume(paused, { approvals }));
   expect(error).toMatchObject({ code: 'invalid_approval' });
-  expect(error.message).toContain('at "/iban"');
+  expect(error.message).toContain('"/iban" holds the placeholder');
   expect(pay.calls).toEqual([]);
 });

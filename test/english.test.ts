@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Words that have a plainer one: criterion, outcome, precedence, fix, request, worker, continue, and the role of a person. */
+/** Retired words. Use criterion, outcome, precedence, fix, request, worker, continue, or the role of a person. */
 const retired =
   /\b(?:voices?|ladders?|rungs?|verdicts?|mend(?:s|ed|ing)?|wish(?:es|ed|ing)?|crews?|whoever|somebody|nobody|(?:go|goes|going|gone|went) on)\b/gi;
 
-/** Contract names, which stored data and clients rely on, and old names in the changelog. */
+/** Contract names that stored data and clients rely on, and old names in the changelog. */
 const allowed = /\b(?:goOnIf|wouldGoOn)\b/g;
 
 const roots = ['src', 'test', 'examples', 'bench', 'docs', 'docs-tools'];
@@ -20,7 +20,7 @@ const files = [
   .filter((file) => !/node_modules|\/(?:dist|build|\.next)\//.test(file))
   .filter((file) => file !== 'test/english.test.ts');
 
-/** Lines of a text with a retired word: code, names in it, comments, strings and prose. */
+/** Lists the retired words in code, comments, strings and prose, by line. */
 const retiredIn = (text: string): readonly string[] =>
   text
     .replaceAll(allowed, '')
@@ -30,8 +30,8 @@ const retiredIn = (text: string): readonly string[] =>
     .split('\n')
     .flatMap((line, i) => (line.match(retired) ?? []).map((word) => `line ${i + 1}: ${word}`));
 
-describe('plain words', () => {
-  it('no file uses a retired word', () => {
+describe('retired words', () => {
+  it('appear in no file', () => {
     const found = files.flatMap((file) =>
       retiredIn(readFileSync(file, 'utf8')).map((one) => `${file} ${one}`),
     );
@@ -44,7 +44,7 @@ describe('plain words', () => {
     ['what lets it go\n * on', ['line 1: go on']],
     ['const wentOnBecause = verdictOf(x)', ['line 1: went On', 'line 1: verdict']],
     ['stop.goOnIf, invoice, amend, recommend, wishlist, logo on, mending', ['line 1: mending']],
-  ])('finds them in %j', (text, expected) => {
+  ])('are found in %j', (text, expected) => {
     expect(retiredIn(text)).toEqual(expected);
   });
 });

@@ -5,7 +5,7 @@ import { at, limited, policyEvaluation, setUp } from './setup/error-policy.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('D57: one counter, in the state', () => {
+describe('D57: failure counters in the state', () => {
   const script = {
     ok: toolCall('ok'),
     tool: toolCall('breaks'),
@@ -21,7 +21,7 @@ describe('D57: one counter, in the state', () => {
 
   it.each<[string, [Kind, consecutive: number, total: number][]]>([
     [
-      'a clean step resets the count, the total stays',
+      'a clean step resets the consecutive count and keeps the total',
       [
         ['tool', 1, 1],
         ['tool', 2, 2],
@@ -31,16 +31,18 @@ describe('D57: one counter, in the state', () => {
       ],
     ],
     [
-      'one counter for all types',
+      'model and tool failures are counted apart, and the count is that of the newest error',
       [
         ['tool', 1, 1],
-        ['model', 2, 2],
-        ['tool', 3, 3],
-        ['done', 0, 3],
+        ['model', 1, 2],
+        ['model', 2, 3],
+        ['tool', 2, 4],
+        ['model', 1, 5],
+        ['done', 0, 5],
       ],
     ],
     [
-      'ignored errors neither raise nor reset',
+      'ignored errors neither increase nor reset the counters',
       [
         ['validation', 0, 0],
         ['tool', 1, 1],
@@ -51,7 +53,7 @@ describe('D57: one counter, in the state', () => {
       ],
     ],
     [
-      'one failure is one step, however many of its calls failed',
+      'a step with several failed calls counts as one failure',
       [
         ['two', 1, 1],
         ['both', 2, 2],
@@ -89,7 +91,7 @@ describe('D57: one counter, in the state', () => {
     expect(second.execution).toMatchObject({ consecutiveFailures: 1, totalFailures: 1 });
   });
 
-  it('D60: fail, ok, fail, ok … runs on: consecutive, not total', async () => {
+  it('D60: alternating model errors and successes never reach the retry limit', async () => {
     const blips = Array.from({ length: 10 }, () => [limited(), toolCall('ok')]).flat();
     const { builder } = setUp([...blips, final('done')], at(ErrorPolicy.retryAll(2)));
     const state = await builder.build().run('go');
@@ -97,7 +99,7 @@ describe('D57: one counter, in the state', () => {
     expect(state.execution).toMatchObject({ consecutiveFailures: 0, totalFailures: 10 });
   });
 
-  it('D60: the same with tools that fail', async () => {
+  it('D60: alternating tool errors and successes never reach the retry limit', async () => {
     const blips = Array.from({ length: 9 }, () => [toolCall('breaks'), toolCall('ok')]).flat();
     const { builder } = setUp([...blips, final('done')], ErrorPolicy.retryToolErrors(1));
     const state = await builder.build().run('go');
@@ -105,7 +107,7 @@ describe('D57: one counter, in the state', () => {
     expect(state.execution.totalFailures).toBe(9);
   });
 
-  it('the trace counts the tries: (1/3), (2/3), (3/3), then retry_limit', async () => {
+  it('the trace numbers the retries (1/3), (2/3), (3/3), then the run ends with retry_limit', async () => {
     const { builder } = setUp(Array(4).fill(toolCall('breaks')), ErrorPolicy.retryToolErrors(3));
     const state = await builder.build().run('go');
     expect([...state.steps].map((step) => policyEvaluation(step)?.reason)).toEqual([

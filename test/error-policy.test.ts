@@ -2,7 +2,6 @@ import {
   AgentBuilder,
   agentErrorContextResolver,
   ErrorPolicy,
-  pairingProblem,
   type AgentState,
   type ErrorContextResolver,
 } from 'onward';
@@ -12,8 +11,8 @@ import { at, limited, policyEvaluation, setUp } from './setup/error-policy.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('the default policy', () => {
-  it('D59: is pinned, visible in describe() and stated in the outcome', async () => {
+describe('the default error policy', () => {
+  it('D59: is fixed, listed by describe() and named in the outcome', async () => {
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('breaks')))
       .withTools(mockTool('breaks', new Error('offline')))
@@ -44,11 +43,11 @@ describe('the default policy', () => {
       },
     });
     expect(state.lastContinuationOutcome?.decisive?.remedy?.text).toContain(
-      'withErrorPolicy(ErrorPolicy.retryToolErrors(3))',
+      'withErrorPolicy(ErrorPolicy.production())',
     );
   });
 
-  it('the context has exactly the six fields of the contract on every step', async () => {
+  it('the evaluation context has the six contract fields on every step', async () => {
     const { builder } = setUp(
       [toolCall('breaks'), limited(), final('done')],
       at(ErrorPolicy.retryAll()),
@@ -66,24 +65,24 @@ describe('the default policy', () => {
   });
 });
 
-describe('which decision counts', () => {
+describe('how the error policy decides', () => {
   it.each<[string, ErrorPolicy, object]>([
     [
-      'stop beats retry and ignore',
+      'stop overrides retry and ignore',
       ErrorPolicy.retryAll().withHandling('tool', 'ignore').withHandling('validation', 'stop'),
       { decision: 'forbid', context: { errorType: 'validation', handling: 'stop' } },
     ],
     [
-      'retry beats ignore',
+      'retry overrides ignore',
       ErrorPolicy.retryAll().withHandling('tool', 'ignore'),
       { decision: 'allow', context: { errorType: 'validation', handling: 'retry' } },
     ],
     [
-      'among equals the first in call order is reported',
+      'equal decisions report the first error in call order',
       ErrorPolicy.retryAll(),
       { decision: 'allow', context: { errorType: 'tool', toolName: 'breaks' } },
     ],
-  ])('of several errors of one step: %s', async (_rule, policy, expected) => {
+  ])('several errors in one step: %s', async (_rule, policy, expected) => {
     const { builder } = setUp(
       [toolCalls([{ name: 'breaks' }, { name: 'strict', args: {} }]), final('done')],
       policy,
@@ -93,22 +92,22 @@ describe('which decision counts', () => {
   });
 
   it.each<[string, ScenarioStep, ErrorPolicy, string]>([
-    ['the policy stops on it', limited(), ErrorPolicy.stopOnAnyError(), 'error'],
-    ['a retry that is spent', limited(), ErrorPolicy.retryAll(0), 'retry_limit'],
+    ['model error: the policy stops', limited(), ErrorPolicy.stopOnAnyError(), 'error'],
+    ['model error: no retries left', limited(), ErrorPolicy.retryAll(0), 'retry_limit'],
     [
-      'no retry can fix it',
+      'model error: not retryable',
       limited({ retryable: false, code: 'quota' }),
       ErrorPolicy.retryAll(),
       'error',
     ],
-    ['tools: the policy stops on it', toolCall('breaks'), ErrorPolicy.stopOnAnyError(), 'error'],
-    ['tools: a retry that is spent', toolCall('breaks'), ErrorPolicy.retryAll(0), 'retry_limit'],
+    ['tool error: the policy stops', toolCall('breaks'), ErrorPolicy.stopOnAnyError(), 'error'],
+    ['tool error: no retries left', toolCall('breaks'), ErrorPolicy.retryAll(0), 'retry_limit'],
   ])('%s', async (_why, step, policy, stopReason) => {
     const { builder } = setUp([step], policy);
     expect(await builder.build().run('go')).toMatchObject({ status: 'failed', stopReason });
   });
 
-  it('a tool error is always shown to the model, whatever the policy makes of it', async () => {
+  it('sends every tool error to the model, regardless of the policy', async () => {
     for (const policy of [ErrorPolicy.stopOnAnyError(), ErrorPolicy.ignoreToolErrors()]) {
       const { builder } = setUp([toolCall('breaks'), final('done')], policy);
       const state = await builder.build().run('go');
@@ -116,11 +115,11 @@ describe('which decision counts', () => {
         role: 'tool',
         content: 'Error: the index is offline',
       });
-      expect(pairingProblem(state.messages)).toBeNull();
+      expect(state.messages.pairingProblem()).toBeNull();
     }
   });
 
-  it('a tool that takes too long is a timeout for the policy to judge, and the run continues', async () => {
+  it('handles a tool timeout as an error, and the run continues', async () => {
     const { builder, clock } = setUp(
       [toolCall('slow'), final('done')],
       ErrorPolicy.retryToolErrors(1),
@@ -135,7 +134,7 @@ describe('which decision counts', () => {
     expect(state.output).toBe('done');
   });
 
-  it('a hook that throws around the model call is an unknown error', async () => {
+  it('treats an exception in a model call hook as an unknown error', async () => {
     const { builder, driver } = setUp([], ErrorPolicy.retryToolErrors(3));
     const state = await builder
       .withHooks({ name: 'audit', aroundModelCall: () => Promise.reject(new Error('no disk')) })
@@ -147,8 +146,8 @@ describe('which decision counts', () => {
   });
 });
 
-describe('a resolver of one’s own', () => {
-  /** Tools of this product answer `{ ok: false }` instead of throwing. */
+describe('a custom error context resolver', () => {
+  /** Tools in this test return `{ ok: false }` instead of throwing. */
   const softErrors: ErrorContextResolver<AgentState> = {
     resolve(state, policy) {
       const found = agentErrorContextResolver.resolve(state, policy);
@@ -174,7 +173,7 @@ describe('a resolver of one’s own', () => {
     );
   });
 
-  it('its failure is settled by a grant like any other', async () => {
+  it('a grant clears a failure that it reported', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('lookup'), final('done'));
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -187,7 +186,7 @@ describe('a resolver of one’s own', () => {
     expect(done).toMatchObject({ status: 'completed', output: 'done' });
   });
 
-  it('one that throws ends the run as a broken criterion, not as an exception', async () => {
+  it('ends the run with a failed criterion if it throws', async () => {
     const { builder } = setUp([]);
     const state = await builder
       .withErrorPolicy(ErrorPolicy.retryAll(), {
@@ -204,8 +203,8 @@ describe('a resolver of one’s own', () => {
   });
 });
 
-describe('misuse', () => {
-  it('a policy that is none is refused when the agent is built', () => {
+describe('invalid error policies', () => {
+  it('are rejected when the agent is built', () => {
     const { builder } = setUp([]);
     for (const policy of ['retryAll', ErrorPolicy.retryAll, { maxRetries: -1 }])
       expect(() => builder.withErrorPolicy(policy as never).build()).toThrowError(

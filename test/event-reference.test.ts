@@ -1,12 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  AgentBuilder,
-  AgentState,
-  ErrorPolicy,
-  type AgentEvent,
-  type AgentEventType,
-  type RunOptions,
-} from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, type AgentEvent, type RunOptions } from 'onward';
 import {
   AgentEventEnvelopeAdapter,
   BroadcastConfig,
@@ -16,6 +9,7 @@ import {
 } from 'onward/broadcasting';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import type { AgentEventType } from '../src/events/agent-event.ts';
 
 const { toolCall, error } = ScenarioStep;
 const text = readFileSync('docs/events.md', 'utf8');
@@ -23,7 +17,7 @@ const text = readFileSync('docs/events.md', 'utf8');
 const spent = { usage: { input: 150, output: 50, total: 200 }, cost: 0.0012 };
 const agentId = '1f3a9c02-5d1e-4c8a-9b57-2e6f0d8c4a11';
 
-/** Two runs that have everything to tell: what listeners hear of them, and what is broadcast. */
+/** Two runs that emit every event type. Returns the events and the broadcast envelopes. */
 async function story() {
   const clock = fakeClock('2026-01-16T12:00:00.000Z');
   const events: AgentEvent[] = [];
@@ -90,7 +84,7 @@ async function story() {
 
 type Sample = Record<string, unknown>;
 
-/** Random ids are counted; of the evaluations of an outcome only the deciding one is shown, unless all are wanted. */
+/** Numbers the random ids and, unless all are wanted, keeps only the deciding evaluation of an outcome. */
 function shown(
   value: unknown,
   wanted: 'all evaluations' | 'one evaluation' = 'one evaluation',
@@ -178,7 +172,7 @@ const samples = new Map<string, Sample>([
     .map(([name, one]) => [name, shown(one)] as const),
 ]);
 
-/** The page with every sample as it is now; one that did not change keeps its look. */
+/** The page with current samples. A sample that did not change keeps its formatting. */
 const pageNow = (): string =>
   text.replaceAll(
     /(<!-- sample: (.+?) -->\s*```json\n)([\s\S]*?)(?=```)/g,
@@ -196,7 +190,7 @@ function isSame(written: string, sample: unknown): boolean {
   }
 }
 
-/** What stands under a heading. */
+/** Returns the text under a heading. */
 function sectionOf(heading: string): string {
   const [, after = ''] = text.split(`\n### \`${heading}\`\n`);
   return after.split(/\n##/)[0] ?? '';
@@ -208,31 +202,31 @@ const common = ['type', 'agentId', 'parentAgentId', 'executionId', 'index', 'at'
 const ofEnvelopes = 'type session_id execution_id agent_id seq prev timestamp payload'.split(' ');
 
 describe('the event reference', () => {
-  it('shows what is told: npx vitest run test/event-reference.test.ts -u && npx oxfmt docs/events.md writes it', async () => {
+  it('matches the emitted events (update: npx vitest run test/event-reference.test.ts -u && npx oxfmt docs/events.md)', async () => {
     await expect(pageNow()).toMatchFileSnapshot('../docs/events.md');
   });
 
-  it('has every sample once, and no other', () => {
+  it('has every sample once and no others', () => {
     const marks = [...text.matchAll(/<!-- sample: (.+?) -->\s*```json\n/g)].map(
       ([, name = '']) => name,
     );
     expect(marks.toSorted()).toEqual([...samples.keys()].toSorted());
   });
 
-  it.each(Object.keys(eventSamples))('%s: all its fields, in order', (type) => {
+  it.each(Object.keys(eventSamples))('%s: lists all fields, in order', (type) => {
     const sample = samples.get(type)!;
     expect(Object.keys(sample).slice(0, 6)).toEqual(common);
     expect(fieldsOf(sectionOf(type))).toEqual(Object.keys(sample).slice(6));
   });
 
-  it.each(Object.entries(envelopeSamples))('%s: all fields of its payload', (type, named) => {
+  it.each(Object.entries(envelopeSamples))('%s: lists all payload fields', (type, named) => {
     const payloads = Object.values(named).map(({ payload }) => payload);
     const fields = new Set(payloads.flatMap((payload) => Object.keys(payload)));
     expect(fieldsOf(sectionOf(type))).toEqual([...fields]);
     for (const one of Object.values(named)) expect(Object.keys(one)).toEqual(ofEnvelopes);
   });
 
-  it('names what all have', () => {
+  it('lists the common fields', () => {
     const [, events = ''] = text.split('\n## Every event\n');
     expect(fieldsOf(events.split(/\n##/)[0] ?? '')).toEqual(common);
     const [, wire = ''] = text.split('\n## Envelopes\n');

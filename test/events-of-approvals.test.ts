@@ -1,9 +1,9 @@
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { args, builder, listen, own, types } from './setup/events.ts';
+import { args, builder, listen, own, types, answerIn, stepEnd } from './setup/events.ts';
 
-describe('the order and content of events', () => {
-  it('a pause for approval, and what follows the answer', async () => {
+describe('events of an approval', () => {
+  it('are in order before the pause and after the answer', async () => {
     const agent = builder(
       DeterministicDriver.fromSteps(
         ScenarioStep.toolCalls([
@@ -54,18 +54,8 @@ describe('the order and content of events', () => {
       'AgentStarted',
       'ToolCallStarted',
       'ToolCallCompleted',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentStepStarted',
-      'StreamChunk',
-      'MessageAdded',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentFinished',
+      ...stepEnd,
+      ...answerIn(1),
     ]);
     expect(resumed.events[0]).toMatchObject({
       resumed: true,
@@ -75,7 +65,7 @@ describe('the order and content of events', () => {
     expect(resumed.events[1]).toMatchObject({ tool: 'pay', toolCallId: 'call_1' });
   });
 
-  it('a partial answer asks for no approval twice', async () => {
+  it('request no approval twice after a partial answer', async () => {
     const pay = mockTool('pay', 'ok', { needsApproval: true });
     const agent = builder(
       DeterministicDriver.fromSteps(

@@ -1,10 +1,10 @@
 import { ErrorPolicy, type AgentEvent } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { at, builder, listen, own, types } from './setup/events.ts';
+import { at, builder, listen, own, types, answerIn } from './setup/events.ts';
 
-describe('the order and content of events', () => {
-  it('D55, D56: a failed model call with shown text, then the retry', async () => {
+describe('events of failures and aborts', () => {
+  it('D55, D56: a failed model call that streamed text, then the retry', async () => {
     const clock = fakeClock(at);
     const agent = builder(
       DeterministicDriver.fromSteps(
@@ -36,15 +36,7 @@ describe('the order and content of events', () => {
       'StreamDiscarded',
       'ContinuationEvaluated',
       'AgentStateUpdated',
-      'AgentStepStarted',
-      'StreamChunk',
-      'StreamChunk',
-      'MessageAdded',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentFinished',
+      ...answerIn(2),
     ]);
     expect(events.slice(6, 10).map(own)).toEqual([
       {
@@ -88,7 +80,7 @@ describe('the order and content of events', () => {
     expect(new Set(chunks.map(({ messageId }) => messageId)).size).toBe(2);
   });
 
-  it('a failed model call without shown text discards nothing; the last one fails the run', async () => {
+  it('a failed model call without streamed text discards nothing, and the last failure ends the run', async () => {
     const agent = builder(DeterministicDriver.fromSteps(ScenarioStep.error('broken'))).build();
     const { events, state } = await listen(agent, (wiretap) => agent.run('go', { wiretap }));
     expect(types(events).slice(3)).toEqual([
@@ -113,7 +105,7 @@ describe('the order and content of events', () => {
     });
   });
 
-  it('D45: an abort in the middle of an answer keeps what was shown', async () => {
+  it('D45: an abort in the middle of an answer keeps the streamed text', async () => {
     const stop = new AbortController();
     const agent = builder(
       DeterministicDriver.create([
@@ -129,17 +121,7 @@ describe('the order and content of events', () => {
         },
       }),
     );
-    expect(types(events).slice(3)).toEqual([
-      'AgentStepStarted',
-      'StreamChunk',
-      'StreamChunk',
-      'MessageAdded',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentFinished',
-    ]);
+    expect(types(events).slice(3)).toEqual([...answerIn(2)]);
     expect(events.find((e) => e.type === 'AgentStepCompleted')).toMatchObject({
       finishReason: null,
       hasToolCalls: false,
@@ -155,7 +137,7 @@ describe('the order and content of events', () => {
     expect(events[6]).toMatchObject({ messageId, role: 'assistant', content: 'One two ' });
   });
 
-  it('an abort before the first step: no step, one outcome, one last word', async () => {
+  it('an abort before the first step emits one outcome and one final event', async () => {
     const agent = builder(DeterministicDriver.fromResponses()).build();
     const { events } = await listen(agent, (wiretap) =>
       agent.run('go', { signal: AbortSignal.abort(), wiretap }),
@@ -169,7 +151,7 @@ describe('the order and content of events', () => {
     expect(events[2]).toMatchObject({ stepNumber: 0, outcome: { stopReason: 'user_requested' } });
   });
 
-  it('an abort during a tool seals its call before the step is told', async () => {
+  it('an abort during a tool closes its call before the step is reported', async () => {
     const stop = new AbortController();
     const agent = builder(DeterministicDriver.fromSteps(ScenarioStep.toolCall('wait')))
       .withTools(

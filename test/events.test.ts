@@ -1,21 +1,16 @@
-import {
-  describeEvent,
-  ErrorPolicy,
-  type Agent,
-  type AgentEvent,
-  type AgentEventType,
-} from 'onward';
+import { describeEvent, ErrorPolicy, type Agent, type AgentEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { args, at, builder, listen, own, types } from './setup/events.ts';
+import type { AgentEventType } from '../src/events/agent-event.ts';
+import { args, at, builder, listen, own, types, answerIn, stepEnd } from './setup/events.ts';
 
 const usage = { input: 10, output: 5, total: 15, cachedInput: 0, reasoning: 0 };
 
 const short = ({ stopReason, resolvedBy }: { stopReason: string | null; resolvedBy: string }) =>
   `${stopReason} by ${resolvedBy}`;
 
-describe('the order and content of events', () => {
-  it('a plain answer', async () => {
+describe('events of a run', () => {
+  it('of a plain answer', async () => {
     const agent = builder(DeterministicDriver.fromResponses('Hello.')).build();
     const { events, state } = await listen(agent, (wiretap) => agent.run('Hi', { wiretap }));
     const [before, after] = events.flatMap((e) => (e.type === 'ContinuationEvaluated' ? [e] : []));
@@ -102,7 +97,7 @@ describe('the order and content of events', () => {
       });
   });
 
-  it('a step with a tool call, and the one object that tells why it continued', async () => {
+  it('of a step with a tool call, with one outcome object', async () => {
     const agent = builder(
       DeterministicDriver.fromSteps(
         ScenarioStep.toolCall('stock', args, 'I will look.'),
@@ -123,18 +118,8 @@ describe('the order and content of events', () => {
       'MessageAdded',
       'ToolCallStarted',
       'ToolCallCompleted',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentStepStarted',
-      'StreamChunk',
-      'MessageAdded',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentFinished',
+      ...stepEnd,
+      ...answerIn(1),
     ]);
     const call = { tool: 'stock', toolCallId: 'call_1' };
     expect(events.slice(7, 10).map(own)).toEqual([
@@ -171,7 +156,7 @@ describe('the order and content of events', () => {
     );
   });
 
-  it('several calls of one step start and end on their own; a failed one says so', async () => {
+  it('of parallel tool calls start and end independently and report failures', async () => {
     const agent = builder(
       DeterministicDriver.fromSteps(
         ScenarioStep.toolCalls([{ name: 'stock', args }, { name: 'pay' }, { name: 'nope' }]),
@@ -200,7 +185,7 @@ describe('the order and content of events', () => {
     expect(events.find((e) => e.type === 'AgentStepCompleted')).toMatchObject({ errorCount: 2 });
   });
 
-  it('D01: a limit ends in exactly one outcome and one last word, and both say which', async () => {
+  it('D01: a limit emits one stopping outcome and one final event with the same reason', async () => {
     const driver = DeterministicDriver.fromSteps(...Array(4).fill(ScenarioStep.toolCall('stock')));
     const agent = builder(driver).withTools(mockTool('stock', 1)).withMaxSteps(4).build();
     const { events } = await listen(agent, (wiretap) => agent.run('go', { wiretap }));
@@ -223,7 +208,7 @@ describe('the order and content of events', () => {
     expect(lines[1]).toMatch(/step 1: CONTINUE \(requested by ToolCallPresenceCheck\)$/);
   });
 
-  it('D13: run, stream, iterate and nextStep tell the same story', async () => {
+  it('D13: run, stream, iterate and nextStep emit the same events', async () => {
     const script = () =>
       DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock', args), ScenarioStep.final('7.'));
     const make = () => builder(script()).withTools(mockTool('stock', 7)).build();

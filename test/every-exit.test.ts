@@ -7,7 +7,7 @@ import { ann, isSound, runtimeOn, sqlitePlace, waiting } from './setup/sessions.
 import { builderFor, exits, scene, type Exit, type Scene } from './setup/turn-exits.ts';
 import { turnsInMemory, turnsInSession, type Turns } from './setup/turns.ts';
 
-/** The agent of the turn, and the one of the next. */
+/** The agent of the turn and the agent of the next turn. */
 function agentsFor(exit: Exit, on: Scene): readonly [Agent, Agent] {
   const builder = builderFor(on);
   const agent = (exit.with?.(builder, on) ?? builder).build();
@@ -34,12 +34,12 @@ const inSession = (exit: Exit, wire: Wire): Promise<void> => {
   const [agent, next] = agentsFor(exit, on);
   const place = sqlitePlace();
   const runtime = runtimeOn(place.open(), agent);
-  runtime.wiretap(() => {}); // so that answers are streamed
+  runtime.wiretap(() => {}); // streams the answers
   const later = (given: Agent) => runtimeOn(place.open(), given);
   return leavesAndReturns(exit, on, turnsInSession(runtime, 's', later), next);
 };
 
-/** A process dies while a tool runs that must not run again; another one finds what it left. */
+/** Kills a process while a non-idempotent tool runs, then recovers the session in another process. */
 async function afterACrash(wire: Wire, answers: readonly Said[], ends: string): Promise<void> {
   const on = scene(wire, [{ calls: [{ name: 'look' }, { name: 'wait' }] }, ...answers]);
   const place = sqlitePlace();
@@ -60,9 +60,9 @@ async function afterACrash(wire: Wire, answers: readonly Said[], ends: string): 
   expect(on.provider.problems).toEqual([]);
 }
 
-/** Everything that ends a session that is parked. */
+/** The ways to end a parked session. */
 const afterParking = {
-  'then retried by hand, with one more failure': ({ runtime, repair }: Parked) => {
+  'then retried, with one more failure': ({ runtime, repair }: Parked) => {
     repair(1);
     return runtime.retry('s', waiting);
   },
@@ -70,7 +70,7 @@ const afterParking = {
     repair();
     return runtime.stop('s', waiting);
   },
-  'then stopped while the cause is still there': async ({ runtime, repair }: Parked) => {
+  'then stopped before the cause is fixed': async ({ runtime, repair }: Parked) => {
     const session = await runtime.stop('s', waiting);
     repair();
     return session;
@@ -95,14 +95,14 @@ async function leavesParking(
 }
 
 describe.each(wires.map((wire) => [wire.name, wire] as const))(
-  'D78: whatever ends a turn, the next one works: %s',
+  'D78: the next turn works after any ending: %s',
   (_name, wire) => {
     const rows = exits.map((exit) => [exit.name, exit] as const);
-    it.each(rows)('%s, whole', (_exit, exit) => inMemory(exit, wire, false));
+    it.each(rows)('%s, not streamed', (_exit, exit) => inMemory(exit, wire, false));
     it.each(rows)('%s, streamed', (_exit, exit) => inMemory(exit, wire, true));
     it.each(rows)('%s, in a session', (_exit, exit) => inSession(exit, wire));
-    it('a crash in the middle of a tool', () => afterACrash(wire, [], 'failed'));
-    it('a crash in the middle of a tool, of which the model is told', () =>
+    it('a crash during a tool call', () => afterACrash(wire, [], 'failed'));
+    it('a crash during a tool call that is reported to the model', () =>
       afterACrash(wire, [{ text: 'So be it.' }], 'completed'));
     const ways = Object.keys(afterParking) as (keyof typeof afterParking)[];
     it.each(

@@ -8,10 +8,10 @@ import { printedBy, steady } from './setup/samples.ts';
 const files = readdirSync('examples').filter((file) => file.endsWith('.ts'));
 
 interface Parts {
-  /** What the model answers, from a comment `// model: …` in the first line. */
+  /** The model script, from a `// model: …` comment in the first line. */
   readonly model: string | null;
   readonly code: string;
-  /** From the comment at the end. */
+  /** The expected output, from the comment at the end. */
   readonly prints: string;
 }
 
@@ -23,13 +23,13 @@ function parts(file: string): Parts {
 }
 
 describe('examples', () => {
-  it.each(files)('%s prints what it promises', async (file) => {
+  it.each(files)('%s prints the output in its last comment', async (file) => {
     const { model, prints } = parts(file);
     expect(prints, 'an example ends with a comment /* prints … */').not.toBe('');
     expect(await printedBy(resolve('examples', file), model)).toBe(prints);
   });
 
-  it('the first block of the README is the first example, with what it prints', () => {
+  it('the first README block is the first example with its output', () => {
     const readme = readFileSync('README.md', 'utf8');
     const [first] = fencesOf(readme);
     expect(first?.next?.language).toBe('text');
@@ -40,7 +40,7 @@ describe('examples', () => {
     }).toEqual(parts('01-hello-agent.ts'));
   });
 
-  it('the built support agent runs to its explanation', () => {
+  it('the built support agent prints its explanation', () => {
     const { stdout, status } = spawnSync(process.execPath, ['build/examples/00-support-agent.js'], {
       encoding: 'utf8',
     });

@@ -10,7 +10,7 @@ import {
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { pages } from './setup/scripts.ts';
 
-const { toolCall, final, error } = ScenarioStep;
+const { toolCall, toolCalls, final, error } = ScenarioStep;
 
 const tool = (name: string, execute: () => unknown, more: object = {}) =>
   defineTool({ name, description: 'A tool.', parameters: { type: 'object' }, execute, ...more });
@@ -38,7 +38,7 @@ const tools = [
   takeBreak,
 ];
 
-/** An agent with tools that work, fail, hang, ask a person and ask to stop. */
+/** An agent with tools that work, fail, hang, need approval, and request a stop. */
 const scripted = (...script: readonly ScenarioStep[]): AgentBuilder =>
   AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(...script))
@@ -50,7 +50,7 @@ const failing = (code: string, message: string, type: ErrorType = 'model', retry
     .build()
     .run('go');
 
-const nested = (rootSteps: number): Promise<AgentState> => {
+const nested = (rootSteps: number, familySteps: number = 100): Promise<AgentState> => {
   const researcher = AgentBuilder.base()
     .withName('researcher')
     .withDriver(DeterministicDriver.fromSteps(...pages(2)))
@@ -66,19 +66,20 @@ const nested = (rootSteps: number): Promise<AgentState> => {
     )
     .withTools(researcher.asTool({ name: 'research', description: 'Researches.' }))
     .withMaxSteps(rootSteps)
+    .withMaxFamilySteps(familySteps)
     .build()
     .run('go');
 };
 
-/** Every stop that has a text of its own, as real runs. */
+/** One run for each stop that has its own text. */
 export const explanationCases: Readonly<Record<string, () => Promise<AgentState>>> = {
   completed: () => scripted(final('Done.')).build().run('go'),
-  'steps limit': () =>
+  'step limit': () =>
     scripted(...pages(2))
       .withMaxSteps(2)
       .build()
       .run('go'),
-  'steps limit with a soft landing': () =>
+  'step limit with a soft landing': () =>
     scripted(...pages(1), final('So far nothing.'))
       .withMaxSteps(2)
       .withSoftLanding()
@@ -115,8 +116,24 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       .build()
       .run('go'),
   'tool error': () => scripted(toolCall('create_lead')).build().run('go'),
+  'tool error that its own options stop on': () =>
+    scripted(toolCall('charge'))
+      .withTools(mockTool('charge', new Error('the card was declined'), { onError: 'stop' }))
+      .withErrorPolicy(ErrorPolicy.production())
+      .build()
+      .run('go'),
+  'own retries of a tool used': () =>
+    scripted(toolCall('lookup'), toolCall('search'), toolCall('lookup'), toolCall('lookup'))
+      .withTools(mockTool('lookup', new Error('the index is offline'), { maxRetries: 2 }))
+      .build()
+      .run('go'),
+  'tool retries used under the production policy': () =>
+    scripted(...Array<ScenarioStep>(6).fill(toolCall('create_lead')))
+      .withErrorPolicy(ErrorPolicy.production())
+      .build()
+      .run('go'),
   'tool timeout': () => scripted(toolCall('enrich')).build().run('go'),
-  'answer cut at the length limit': () =>
+  'answer truncated at the length limit': () =>
     scripted(final('The three partners are', { finishReason: 'length' }))
       .build()
       .run('go'),
@@ -127,9 +144,58 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
   refusal: () => failing('refusal', 'I cannot help with that.'),
   'context too long': () => failing('context_length', 'maximum context length is 8192 tokens'),
   'wrong key': () => failing('auth', '401 invalid key'),
-  'spent quota': () => failing('quota', 'You exceeded your current quota.', 'rate_limit'),
+  'quota exceeded': () => failing('quota', 'You exceeded your current quota.', 'rate_limit'),
   'provider down': () =>
     scripted(error({ type: 'model', code: 'server', message: '502 Bad Gateway' }))
+      .build()
+      .run('go'),
+  'rate limit': () =>
+    scripted(
+      error({ type: 'rate_limit', code: 'rate_limit', message: '429', retryAfterMs: 20_000 }),
+    )
+      .withClock(fakeClock())
+      .build()
+      .run('go'),
+  'rate limit after all retries': async () => {
+    const clock = fakeClock();
+    const slow = error({
+      type: 'rate_limit',
+      code: 'overloaded',
+      message: '529',
+      retryAfterMs: 90_000,
+    });
+    const run = scripted(slow, slow)
+      .withErrorPolicy(ErrorPolicy.retryAll(1))
+      .withClock(clock)
+      .build()
+      .run('go');
+    // a provider's retry delay is capped at one minute
+    await clock.advance(60_000);
+    return run;
+  },
+  'provider down with a retry time': () =>
+    scripted(
+      error({
+        type: 'model',
+        code: 'server',
+        message: '503 Service Unavailable',
+        retryAfterMs: 120_000,
+      }),
+    )
+      .withClock(fakeClock())
+      .build()
+      .run('go'),
+  'quota exceeded with a reset time': () =>
+    scripted(
+      error({
+        type: 'rate_limit',
+        code: 'quota',
+        message: 'Daily quota reached.',
+        retryable: false,
+        retryAfterMs: 43_200_000,
+      }),
+    )
+      .withClock(fakeClock())
       .build()
       .run('go'),
   'stopped by the user': async () => {
@@ -155,6 +221,7 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       .withMaxSteps(2)
       .build()
       .run('go'),
+  'family step limit': () => nested(20, 2),
   'session limit': () =>
     scripted(...pages(2))
       .addContinuationCriteria(sessionStepsLimit(2))
@@ -175,7 +242,7 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       })
       .build()
       .run('go'),
-  'criterion of your own': () =>
+  'custom criterion': () =>
     scripted(...pages(1))
       .addContinuationCriteria({
         name: 'OfficeHours',
@@ -203,5 +270,9 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       .build()
       .run('go'),
   'paused for approval': () => scripted(toolCall('delete_lead')).build().run('go'),
+  'paused for several approvals': () =>
+    scripted(toolCalls([{ name: 'delete_lead' }, { name: 'delete_lead' }]))
+      .build()
+      .run('go'),
   'paused on request': () => scripted(toolCall('take_break')).build().run('go'),
 };

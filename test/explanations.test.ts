@@ -5,11 +5,11 @@ import { parkedOutcome } from '../src/sessions/attempts.ts';
 import { explanationCases } from './explanation-cases.ts';
 import { explanationTexts } from './explanation-texts.ts';
 
-/** What a person reads. */
+/** The text for users. */
 const personText = ({ headline, detail, actions }: Explanation): string =>
   [headline, detail, actions[0]?.text ?? ''].filter(Boolean).join(' ');
 
-/** What a developer reads above the list of evaluations. */
+/** The text for developers, without the list of evaluations. */
 const developerText = (state: AgentState): string =>
   state.status === 'paused'
     ? (explainState(state).actions[0]?.developerText ?? '')
@@ -20,7 +20,7 @@ const developerText = (state: AgentState): string =>
         .join('\n') ?? '');
 
 describe('explanations', () => {
-  it('every case has its texts', () => {
+  it('there is a text for every case', () => {
     expect(Object.keys(explanationTexts)).toEqual(Object.keys(explanationCases));
   });
 
@@ -35,7 +35,7 @@ describe('explanations', () => {
   });
 
   it.each(Object.entries(explanationCases))(
-    'a person reads no code and no class name: %s',
+    'the text for users has no code and no class name: %s',
     async (_name, run) => {
       const { headline, detail, actions } = explainState(await run());
       for (const text of [headline, detail, ...actions.map((action) => action.text)]) {
@@ -47,7 +47,7 @@ describe('explanations', () => {
     },
   );
 
-  it('parked after failures', () => {
+  it('explains a parked session', () => {
     const outcome = parkedOutcome({
       error: 'the store refused the row',
       tries: 5,
@@ -55,20 +55,21 @@ describe('explanations', () => {
       parkedAt: '2026-01-16T12:00:00.000Z',
     });
     const explanation = explainState({ status: 'failed', lastContinuationOutcome: outcome });
+    expect(outcome.explanation()).toEqual(explanation);
     expect(personText(explanation)).toBe(
-      'Failed because the work on this conversation failed again and again, and was given up after 5 tries. The last error was: the store refused the row. To continue, retry it.',
+      'Failed because the work on this conversation was given up after 5 failed tries. The last error was: the store refused the row. To continue, retry it.',
     );
     expect(explanation.actions).toMatchObject([
       {
         kind: 'retry',
         developerText:
-          'remove the cause, then call runtime.retry(id, { owner }), or stop the session.',
+          'fix the cause, then call runtime.retry(id, { owner }), or stop the session.',
       },
     ]);
   });
 
-  it('offers no more than the owner may grant, then names the operator', async () => {
-    const { lastContinuationOutcome: outcome } = await explanationCases['steps limit']!();
+  it('offers no more than the owner may grant, then refers to the operator', async () => {
+    const { lastContinuationOutcome: outcome } = await explanationCases['step limit']!();
     const within = (grant: { steps: number } | null) =>
       explainOutcome(outcome!, { allowance: { left: grant ?? {}, grant } }).actions;
     expect(within({ steps: 1 })).toMatchObject([
@@ -88,7 +89,7 @@ describe('explanations', () => {
     ]);
   });
 
-  it('explains a run that has not begun, and one at work', () => {
+  it('explains a run that has not started and a run that is busy', () => {
     const state = { lastContinuationOutcome: null };
     expect(explainState({ ...state, status: 'pending' })).toEqual({
       headline: 'Nothing has run yet.',

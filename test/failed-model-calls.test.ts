@@ -6,7 +6,7 @@ import { at, limited, policyEvaluation, roles, setUp } from './setup/error-polic
 const { toolCall, final, error, stream } = ScenarioStep;
 
 describe('a failed model call', () => {
-  it.each([0, 1, 2, 5])('D58: with maxRetries %d it is sent 1 + maxRetries times', async (max) => {
+  it.each([0, 1, 2, 5])('D58: is sent 1 + maxRetries times with maxRetries %d', async (max) => {
     for (const before of [[], [toolCall('ok')]]) {
       const script = [...before, ...Array<ScenarioStep>(20).fill(limited())];
       const { builder, driver } = setUp(script, at(ErrorPolicy.retryAll(max)));
@@ -16,16 +16,16 @@ describe('a failed model call', () => {
     }
   });
 
-  it('D58: at most that many when the step before had failed too', async () => {
+  it('D58: has all its retries, even if a tool failed in the step before', async () => {
     const { builder, driver } = setUp(
       [toolCall('breaks'), limited(), limited(), limited()],
       at(ErrorPolicy.retryAll(2)),
     );
     await builder.build().run('go');
-    expect(driver.requests.length - 1).toBe(2);
+    expect(driver.requests.length - 1).toBe(3);
   });
 
-  it('is a step of its own, tried again with the same messages', async () => {
+  it('is its own step, retried with the same messages', async () => {
     const { builder, driver } = setUp(
       [toolCall('ok'), limited(), limited(), final('done')],
       at(ErrorPolicy.retryAll()),
@@ -41,7 +41,7 @@ describe('a failed model call', () => {
     expect(roles(state)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   });
 
-  it('cannot be ignored: ignore is read as retry, its cap included', async () => {
+  it('cannot be ignored: ignore means retry, with the same limit', async () => {
     const policy = at(ErrorPolicy.retryAll(2).withHandling('rate_limit', 'ignore'));
     const { builder, driver } = setUp(Array(9).fill(limited()), policy);
     const state = await builder.build().run('go');
@@ -54,7 +54,7 @@ describe('a failed model call', () => {
     expect(state.stopReason).toBe('retry_limit');
   });
 
-  it('D55: in mid-stream fails that step alone; what was shown is taken back, what ran is not run again', async () => {
+  it('D55: in mid-stream discards the streamed text and does not rerun finished tools', async () => {
     const search = mockTool('search', 'found');
     const driver = DeterministicDriver.fromSteps(
       toolCall('search'),
@@ -82,7 +82,7 @@ describe('a failed model call', () => {
     ]);
   });
 
-  it('a refusal stops at once, and what the model said is kept once', async () => {
+  it('stops at once on a refusal and stores its text once', async () => {
     const { builder, driver } = setUp([final('', { refusal: 'I cannot help with that.' })]);
     const state = await builder.build().run('go');
     expect(driver.requests.length).toBe(1);

@@ -1,7 +1,6 @@
 import {
   AgentBuilder,
   ErrorPolicy,
-  pairingProblem,
   sessionCostLimit,
   sessionTokenUsageLimit,
   type Agent,
@@ -15,14 +14,14 @@ import { approve } from './setup/approvals.ts';
 import { asTool, Meter, meteredModel, type Spoken } from './setup/families.ts';
 import { stored } from './setup/states.ts';
 
-/** One answer: a plain tool, a tool that needs approval, another agent, or a failure. */
+/** One model answer: a call of a plain tool, of a tool that needs approval or of another agent, or a failure. */
 interface Turn {
   readonly does: 'look' | 'pay' | 'agent' | 'fail' | 'fail silently';
   readonly times: number;
   readonly tokens: number;
   readonly delayMs: number;
 }
-/** What an agent does before it answers, and the agents it may ask. */
+/** An agent: its turns before the final answer, its nested agents and its limits. */
 interface Member {
   readonly turns: readonly Turn[];
   readonly children: readonly Member[];
@@ -31,19 +30,19 @@ interface Member {
 }
 interface Family {
   readonly root: Member;
-  /** In tokens, and as many units of cost. */
+  /** In tokens or the same number of cost units. */
   readonly limit: number | null;
   readonly unit: 'tokens' | 'cost' | 'tokens of the session' | 'cost of the session';
   readonly maxFamilySteps: number | null;
   readonly landing: number | null;
-  /** Of each round of approvals, how many of those that wait are answered. */
+  /** For each round of approvals, how many pending calls are answered. */
   readonly rounds: readonly number[];
   readonly abortAfterMs: number | null;
-  /** Whether a stop is answered with the grant that it asks for, once. */
+  /** Whether the first stop is answered with the suggested grant. */
   readonly grants: boolean;
 }
 
-/** Set higher to look for longer. */
+/** Set `FAMILY_RUNS` higher for a longer search. */
 const RUNS = Number(process.env['FAMILY_RUNS'] ?? 60);
 
 const turn: fc.Arbitrary<Turn> = fc.record({
@@ -52,7 +51,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   tokens: fc.integer({ min: 1, max: 900 }),
   delayMs: fc.integer({ min: 0, max: 40 }),
 });
-/** Three agents deep. */
+/** An agent with these nested agents. Families are three levels deep. */
 const memberOver = (children: fc.Arbitrary<readonly Member[]>): fc.Arbitrary<Member> =>
   fc.record({
     turns: fc.array(turn, { minLength: 1, maxLength: 3 }),
@@ -121,7 +120,7 @@ const limited: Record<Family['unit'], (b: AgentBuilder, limit: number) => AgentB
   'cost of the session': (b, limit) => b.addContinuationCriteria(sessionCostLimit(limit)),
 };
 
-/** What all limits in the way ask for together; null where one takes no grant. */
+/** Combines the grants that the forbidding limits suggest, or null if one of them takes no grant. */
 function grantFor({ lastContinuationOutcome: outcome }: AgentState): Grants | null {
   const forbidding = outcome?.evaluations.filter(({ decision }) => decision === 'forbid') ?? [];
   if (forbidding.length === 0 || forbidding.some(({ remedy }) => !remedy?.grant)) return null;
@@ -137,13 +136,13 @@ function rootOf(build: Build): Agent {
   return builder.build();
 }
 
-/** Time passes until the run is over; one that never is has locked itself out. */
+/** Advances the clock until the run ends. A run that never ends is a deadlock. */
 async function over(clock: FakeClock, running: Promise<AgentState>): Promise<AgentState> {
   let state: AgentState | null = null;
   const noted = running.then((ended) => (state = ended));
   noted.catch(() => {});
   for (let i = 0; i < 400 && state === null; i++) await Promise.race([clock.advance(25), noted]);
-  if (state === null) throw new Error('this family waits for itself');
+  if (state === null) throw new Error('the family is in a deadlock');
   return noted;
 }
 
@@ -162,7 +161,7 @@ async function play(family: Family): Promise<{ state: AgentState; meter: Meter }
     if (state.status !== 'paused' && (grant === null || signal.aborted)) break;
     const waiting = state.pendingApprovals.slice(0, rounds[round] ?? 100);
     const approvals = Object.fromEntries(waiting.map(({ callId }) => [callId, approve]));
-    // as another process would take it up
+    // simulates a resume in another process
     meter.forget();
     if (grant) {
       mayGrant = false;
@@ -174,8 +173,8 @@ async function play(family: Family): Promise<{ state: AgentState; meter: Meter }
   return { state, meter };
 }
 
-describe('D79: whatever a family does, in parallel, nested, paused, resumed, failing and cut', () => {
-  it('it spends no more than the limit and the calls in flight, all of it is booked, and no agent waits forever', async () => {
+describe('D79: random families with parallel, nested, paused, resumed, failing and aborted runs', () => {
+  it('spend at most the limit plus the calls in flight, record all usage and never deadlock', async () => {
     await fc.assert(
       fc.asyncProperty(anyFamily, async (family) => {
         const { state, meter } = await play(family);
@@ -195,13 +194,13 @@ describe('D79: whatever a family does, in parallel, nested, paused, resumed, fai
         const granted = execution.grants.steps ?? 0;
         expect(steps).toBeLessThanOrEqual((maxFamilySteps ?? 100) + granted);
         if (abortAfterMs === null) expect(steps).toBe(meter.calls - meter.failed);
-        expect(pairingProblem(state.messages)).toBeNull();
+        expect(state.messages.pairingProblem()).toBeNull();
       }),
       { numRuns: RUNS },
     );
   }, 120_000);
 
-  it('the same script gives the same trace', async () => {
+  it('produce the same trace from the same script', async () => {
     await fc.assert(
       fc.asyncProperty(anyFamily, async (family) => {
         const [a, b] = [await play(family), await play(family)];

@@ -4,9 +4,8 @@ import {
   createAgent,
   SlimAgentStateSerializer,
   SlimSerializationConfig,
-  type InferenceChunk,
-  type InferenceDriver,
 } from 'onward';
+import type { InferenceDriver, InferenceChunk } from 'onward/drivers';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { approve } from './setup/approvals.ts';
@@ -18,7 +17,7 @@ const look = mockTool('look', 'seen');
 const works = (tokens: number) => (): Spoken => ({ call: 'look', text: 'So far.', tokens });
 const alwaysAsks = (): Spoken => ({ call: 'help', tokens: 10 });
 
-describe('the account over pauses and grants', () => {
+describe('family totals over pauses and grants', () => {
   const payThenWork = (answers: number): Spoken =>
     answers === 0 ? { call: 'pay', tokens: 500 } : { call: 'look', text: 'So far.', tokens: 500 };
   const make = (meter: Meter, maxTokens = 3000) => {
@@ -34,13 +33,13 @@ describe('the account over pauses and grants', () => {
     ['in memory', (state) => state],
     ['through JSON', stored],
     [
-      'through the slim form',
+      'through the slim serializer',
       (state) => {
         const slim = new SlimAgentStateSerializer(SlimSerializationConfig.full());
         return slim.deserialize(JSON.parse(JSON.stringify(slim.serialize(state))));
       },
     ],
-  ])('agents that wait are counted once, %s', async (_case, kept) => {
+  ])('waiting agents are counted once, %s', async (_case, kept) => {
     const meter = new Meter();
     let state = await make(meter).run('go');
     expect(state.pendingApprovals).toHaveLength(3);
@@ -51,7 +50,7 @@ describe('the account over pauses and grants', () => {
       state = await make(meter).resume(kept(state), { approvals: { [first!.callId]: approve } });
       expect(state.usage.total).toBe(meter.spent);
     }
-    // the first one used up what was left; the others found nothing and made no call
+    // the first agent used up the rest, so the others made no call
     expect(meter.spent).toBe(10 + 3 * (10 + 500) + 3 * 500);
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'token_limit' });
     expect(state.execution.family).toEqual([
@@ -74,7 +73,7 @@ describe('the account over pauses and grants', () => {
     });
   });
 
-  it('a grant to the root is room for all', async () => {
+  it('a grant to the root extends the budget of all agents', async () => {
     const meter = new Meter();
     const child = member('helper', meter, works(100), look).build();
     const make = () =>
@@ -82,7 +81,7 @@ describe('the account over pauses and grants', () => {
     const stopped = await make().run('go');
     expect(stopped.usage.total).toBe(310);
     const state = await make().resume(stored(stopped), { grant: { tokens: 500 } });
-    // the root once more, and its helper up to 800
+    // one more root call, then the helper up to 800 tokens in total
     expect(state.usage.total).toBe(310 + 10 + 500);
     expect(state.stopReason).toBe('token_limit');
     expect(state.execution.family).toEqual([
@@ -90,7 +89,7 @@ describe('the account over pauses and grants', () => {
     ]);
   });
 
-  it('a grant with the answer to a call that waits is room for it', async () => {
+  it('a grant with an approval extends the budget of the approved call', async () => {
     const meter = new Meter();
     const paused = await make(meter, 1600).run('go');
     const [first] = paused.pendingApprovals;
@@ -102,7 +101,7 @@ describe('the account over pauses and grants', () => {
     expect(meter.spent).toBe(1540 + 3 * 500);
   });
 
-  it('a new turn begins with nothing used', async () => {
+  it('a new turn starts with nothing used', async () => {
     const meter = new Meter();
     const child = member('helper', meter, works(100), look).build();
     const root = member('root', meter, alwaysAsks, asTool(child, 'help'))
@@ -117,11 +116,11 @@ describe('the account over pauses and grants', () => {
     expect(second.info.usage.total).toBe(620);
   });
 
-  it('a stop counts what agents inside had used when their process died', async () => {
+  it('stop() counts the usage that nested agents recorded before their process died', async () => {
     const meter = new Meter();
     const agent = make(meter);
     const paused = JSON.parse(JSON.stringify(await agent.run('go')));
-    // as a store has it where only the agents themselves were written down after their calls
+    // simulates a store that holds only the totals of the nested agents
     for (const total of [paused.execution, paused.info, paused.unfinishedStep]) {
       total.usage = { input: 10, output: 0, total: 10, cachedInput: 0, reasoning: 0 };
       delete total.family;
@@ -146,14 +145,14 @@ describe('the account over pauses and grants', () => {
       { agent: 'helper', steps: 0, tokens: 1500, cost: null },
     ]);
 
-    // and so does the account of a run that takes it up
+    // a resumed run counts it too
     const callId = paused.pause.pendingApprovals[0].callId as string;
     const state = await agent.resume(paused, { approvals: { [callId]: approve } });
     expect(meter.spent).toBe(10 + 3 * (10 + 500) + 3 * 500);
     expect(state.status).toBe('paused');
   });
 
-  it('names the three that used most, and the others together', async () => {
+  it('names the three largest consumers and sums up the others', async () => {
     const meter = new Meter();
     const names = ['a', 'b', 'c', 'd', 'e'];
     const tools = names.map((name, i) =>
@@ -169,7 +168,7 @@ describe('the account over pauses and grants', () => {
     );
   });
 
-  it('a broken list of shares is no state', async () => {
+  it('rejects a state with an invalid family list', async () => {
     const state = AgentState.empty().with({});
     const json = JSON.parse(JSON.stringify(state));
     json.execution.family = [{ agent: 'a', steps: 'many', tokens: 1, cost: null }];
@@ -178,16 +177,16 @@ describe('the account over pauses and grants', () => {
   });
 });
 
-describe('steps of all agents', () => {
+describe('family step limit', () => {
   const child = () => member('helper', new Meter(), works(1), look).build();
 
   it.each<[string, (b: AgentBuilder) => AgentBuilder, number | undefined]>([
-    ['none without agents among the tools', (b) => b.withTools(look), undefined],
+    ['none without nested agents', (b) => b.withTools(look), undefined],
     ['5 × 20 by default', (b) => b.withTools(asTool(child(), 'help')), 100],
     ['5 × maxSteps', (b) => b.withTools(asTool(child(), 'help')).withMaxSteps(3), 15],
-    ['as it was set', (b) => b.withMaxFamilySteps(7).withTools(asTool(child(), 'help')), 7],
+    ['set explicitly', (b) => b.withMaxFamilySteps(7).withTools(asTool(child(), 'help')), 7],
     [
-      'from a capability',
+      'with a nested agent from a capability',
       (b) => b.withCapability({ name: 'c', tools: [asTool(child(), 'help')] }),
       100,
     ],
@@ -198,7 +197,7 @@ describe('steps of all agents', () => {
     expect(agent.describe().limits['FamilyStepsLimit']).toBe(limit);
   });
 
-  it('no limit where steps have none, or where it was taken away', () => {
+  it('there is no family limit without a step limit, or when it is null', () => {
     const driver = DeterministicDriver.fromResponses();
     const tools = [asTool(child(), 'help')];
     const free = AgentBuilder.new()
@@ -213,13 +212,13 @@ describe('steps of all agents', () => {
     });
   });
 
-  it.each([0, -1, 2.5, Number.NaN, '7'])('withMaxFamilySteps(%s) is refused', async (value) => {
+  it.each([0, -1, 2.5, Number.NaN, '7'])('rejects withMaxFamilySteps(%s)', async (value) => {
     const error = await refusal(() => AgentBuilder.base().withMaxFamilySteps(value as number));
     expect(error.code).toBe('invalid_option');
     expect(error.message).toContain('withMaxFamilySteps');
   });
 
-  it('StepsLimit counts own steps, FamilyStepsLimit all of them, and one grant raises both', async () => {
+  it('StepsLimit counts own steps, FamilyStepsLimit counts all, and one grant raises both', async () => {
     const meter = new Meter();
     const helper = member('helper', meter, works(1), look).withMaxSteps(3).build();
     const root = member('root', meter, alwaysAsks, asTool(helper, 'help'))
@@ -243,7 +242,7 @@ describe('steps of all agents', () => {
     expect(state).toMatchObject({ stopReason: 'steps_limit', stepCount: 4 });
   });
 
-  it('parallel children take no step too many', async () => {
+  it('parallel nested agents never exceed it', async () => {
     const meter = new Meter();
     const heard = listening();
     const helper = member('helper', meter, () => ({ ...works(1)(), delayMs: 1 }), look).build();
@@ -265,7 +264,7 @@ describe('steps of all agents', () => {
   });
 });
 
-describe('usage that comes late', () => {
+describe('usage that is reported late', () => {
   const { toolCall, final } = ScenarioStep;
   const driverOf = (chunks: () => AsyncIterable<InferenceChunk>): InferenceDriver => ({
     name: 'late',
@@ -275,8 +274,8 @@ describe('usage that comes late', () => {
 
   it.each<[string, { readonly total: number } | null]>([
     ['with the last chunk', { total: 700 }],
-    ['in a chunk of its own', null],
-  ])('%s of a stream', async (_case, usage) => {
+    ['in a separate chunk', null],
+  ])('%s of a stream counts toward the limit', async (_case, usage) => {
     let calls = 0;
     async function* chunks(): AsyncIterable<InferenceChunk> {
       calls += 1;

@@ -6,12 +6,12 @@ import { takesAnotherTurn } from './setup/states.ts';
 
 const look = mockTool('look', 'seen');
 
-/** Calls its tool for ever. */
+/** Calls its tool in every answer. */
 const works =
   (tokens: number, more: Partial<Spoken> = {}) =>
   (): Spoken => ({ call: 'look', text: 'So far so good.', tokens, ...more });
 
-/** Calls the helper once, as often at a time as `times` says, then answers. */
+/** Calls the helper `times` times in one step, then answers. */
 const asks =
   (times: number, tokens = 10, tool = 'help') =>
   (call: number): Spoken =>
@@ -28,8 +28,8 @@ function family(
   return { meter, root };
 }
 
-describe('D79: limits of the root bind the agents behind its calls', () => {
-  it('one child that would work for ever', async () => {
+describe('D79: limits of the root apply to nested agents', () => {
+  it('stops a nested agent that never ends on its own', async () => {
     const { meter, root } = family(1, works(1000), (b) => b.withMaxTokens(500));
     const heard = listening();
     const state = await root.run('go', { wiretap: heard.wiretap });
@@ -77,10 +77,10 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     await takesAnotherTurn(state);
   });
 
-  it('eight at once spend no more than one call each beyond it', async () => {
+  it('eight parallel agents overspend by at most one call each', async () => {
     const { meter, root } = family(8, works(1000, { delayMs: 2 }), (b) => b.withMaxTokens(2500));
     const state = await root.run('go');
-    // the size of their calls is not known before the first has ended
+    // the size of a call is unknown until the first one ends
     expect(meter.mostInFlight).toBe(8);
     expect(meter.spent).toBe(10 + 8 * 1000);
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'token_limit' });
@@ -90,7 +90,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     );
   });
 
-  it('once the size of a call is known, no more begin than there is room for', async () => {
+  it('once the size of a call is known, only as many calls start as the budget allows', async () => {
     const meter = new Meter();
     const child = member('helper', meter, works(1000, { delayMs: 2 }), look).build();
     const root = member('root', meter, asks(8, 1000), asTool(child, 'help'))
@@ -101,16 +101,16 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(state.usage.total).toBe(5000);
     expect(state.stopReason).toBe('token_limit');
     const texts = state.steps.at(0)?.results.map(({ value }) => (value as { text: string }).text);
-    // four were stopped before their first call: no error, and nothing said
+    // four were stopped before their first call, with no error and no text
     expect(texts?.filter((text) => text === '')).toHaveLength(4);
   });
 
   it.each<[string, Partial<Spoken>, Partial<Spoken>, (b: AgentBuilder) => AgentBuilder]>([
     ['tokens', { tokens: 1000 }, { tokens: 100 }, (b) => b.withMaxTokens(5000)],
     ['cost', { cost: 1 }, { cost: 1 }, (b) => b.withMaxCost(5)],
-    ['cost of smaller calls', { cost: 1 }, { cost: 0.1 }, (b) => b.withMaxCost(5)],
+    ['cost, with smaller calls', { cost: 1 }, { cost: 0.1 }, (b) => b.withMaxCost(5)],
   ])(
-    'each call in flight may become as large as the largest: %s',
+    'reserves the size of the largest call for each call in flight: %s',
     async (_what, own, helps, limit) => {
       const meter = new Meter();
       const child = member('helper', meter, works(10, { delayMs: 2, ...helps }), look).build();
@@ -121,7 +121,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     },
   );
 
-  it('a child that begins when all is spent makes no model call', async () => {
+  it('a nested agent makes no model call when the budget is used up', async () => {
     const meter = new Meter();
     const heard = listening();
     const child = member('helper', meter, works(1), look).build();
@@ -143,20 +143,20 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
   it.each<[string, (b: AgentBuilder) => AgentBuilder, string, string]>([
     ['cost', (b) => b.withMaxCost(0.5), 'CostLimit', 'guard'],
     [
-      'tokens of the session',
+      'session tokens',
       (b) => b.addContinuationCriteria(sessionTokenUsageLimit(500)),
       'SessionTokenUsageLimit',
       'token_limit',
     ],
     [
-      'cost of the session',
+      'session cost',
       (b) => b.addContinuationCriteria(sessionCostLimit(0.5)),
       'SessionCostLimit',
       'guard',
     ],
-    ['steps of all', (b) => b.withMaxFamilySteps(2), 'FamilyStepsLimit', 'steps_limit'],
+    ['family steps', (b) => b.withMaxFamilySteps(2), 'FamilyStepsLimit', 'steps_limit'],
     [
-      'a limit of the caller',
+      'a custom limit',
       (b) =>
         b.addContinuationCriteria({
           name: 'Thrift',
@@ -177,7 +177,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(state.lastContinuationOutcome?.resolvedBy).toBe(criterion);
   });
 
-  it('agents below agents', async () => {
+  it('apply at every nesting level', async () => {
     const meter = new Meter();
     const heard = listening();
     const inner = member('inner', meter, works(400), look).build();
@@ -188,7 +188,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     const state = await root.run('go', { wiretap: heard.wiretap });
     expect(state.stopReason).toBe('token_limit');
     expect(state.usage.total).toBe(meter.spent);
-    // at most the four that were in flight
+    // at most the four calls in flight overspend
     expect(meter.spent).toBeLessThanOrEqual(1000 + 4 * 400);
     expect(heard.ends.map(({ agent }) => agent).toSorted()).toEqual([
       ...Array.from({ length: 4 }, () => 'inner'),
@@ -202,7 +202,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     ]);
   });
 
-  it('an agent in between binds those below it, and its limit takes no grant', async () => {
+  it('limits of an agent in the middle apply below it and take no grant', async () => {
     const meter = new Meter();
     const heard = listening();
     const inner = member('inner', meter, works(400), look).build();
@@ -220,7 +220,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(state.steps.at(0)?.results[0]?.value).toEqual({ stopped: 'token_limit', text: '' });
   });
 
-  it("a child's own limits bind it as before", async () => {
+  it('a nested agent keeps its own limits', async () => {
     const meter = new Meter();
     const heard = listening();
     const child = member('helper', meter, works(100), look).withMaxTokens(250).build();
@@ -230,7 +230,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(state).toMatchObject({ status: 'completed', output: 'done' });
   });
 
-  it('calls that fail count with what they report, and so do their retries', async () => {
+  it('failed calls and their retries count with the usage they report', async () => {
     const meter = new Meter();
     const speak = (): Spoken => ({ tokens: 300, fails: 'with usage' });
     const child = member('helper', meter, speak, look)
@@ -244,7 +244,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(state.steps.at(0)?.results[0]?.value).toEqual({ stopped: 'token_limit', text: '' });
   });
 
-  it('without a price the limit of cost cannot bind, and says so', async () => {
+  it('a cost limit is not enforced without prices', async () => {
     const { root, meter } = family(
       2,
       (call) => (call < 2 ? works(100)() : { text: 'helped', tokens: 100 }),
@@ -255,7 +255,7 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(meter.spent).toBe(state.usage.total);
   });
 
-  it('without limits nothing waits', async () => {
+  it('calls run in parallel without waiting when there are no limits', async () => {
     const meter = new Meter();
     const speak = (call: number): Spoken =>
       call < 3 ? works(1000, { delayMs: 2 })() : { text: 'helped', tokens: 1000 };

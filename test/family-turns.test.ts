@@ -1,4 +1,4 @@
-import { AgentBuilder, ErrorPolicy, type Hook } from 'onward';
+import { AgentBuilder, ErrorPolicy, type AgentState, type Hook } from 'onward';
 import { fakeClock, mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { approve } from './setup/approvals.ts';
@@ -17,7 +17,7 @@ const asks =
   (answers: number): Spoken =>
     answers === 0 ? { call: 'help', times, tokens } : { text: 'done', tokens };
 
-/** Two children, and room for one call at a time; each takes a second. */
+/** Two nested agents with budget for one call at a time. Each call takes a second. */
 function oneAtATime(change: (b: AgentBuilder) => AgentBuilder = (b) => b, hooks: Hook[] = []) {
   const clock = fakeClock();
   const meter = new Meter();
@@ -36,19 +36,24 @@ function oneAtATime(change: (b: AgentBuilder) => AgentBuilder = (b) => b, hooks:
   return { clock, meter, root };
 }
 
-describe('waiting for a turn', () => {
-  it('one call at a time where there is room for one, and the other child stops without a step', async () => {
+/** One nested agent answered, and the other stopped without a step. */
+function expectOneAnswer(state: AgentState, meter: Meter): void {
+  expect(meter.mostInFlight).toBe(1);
+  expect(state.usage.total).toBe(2000);
+  expect(state.steps.at(0)?.results.map(({ value }) => value)).toEqual([
+    { stopped: 'token_limit', text: 'So far so good.' },
+    { stopped: 'token_limit', text: '' },
+  ]);
+}
+
+describe('nested agents that wait for budget', () => {
+  it('make one call at a time if the budget allows one, and the other agent stops without a step', async () => {
     const { clock, meter, root } = oneAtATime();
     const heard = listening();
     const running = root.run('go', { wiretap: heard.wiretap });
     await clock.advance(10_000);
     const state = await running;
-    expect(meter.mostInFlight).toBe(1);
-    expect(state.usage.total).toBe(2000);
-    expect(state.steps.at(0)?.results.map(({ value }) => value)).toEqual([
-      { stopped: 'token_limit', text: 'So far so good.' },
-      { stopped: 'token_limit', text: '' },
-    ]);
+    expectOneAnswer(state, meter);
     expect(state.execution.family).toEqual([
       { agent: 'helper', steps: 1, tokens: 1000, cost: null },
     ]);
@@ -56,22 +61,17 @@ describe('waiting for a turn', () => {
     await takesAnotherTurn(state);
   });
 
-  it('inside a hook around the step it is the model call that waits', async () => {
+  it('wait at the model call if a hook wraps the step', async () => {
     const around: Hook = { name: 'around', aroundStep: (input, next) => next(input) };
     const { clock, meter, root } = oneAtATime(undefined, [around]);
     const running = root.run('go');
     await clock.advance(10_000);
     const state = await running;
-    expect(meter.mostInFlight).toBe(1);
-    expect(state.usage.total).toBe(2000);
-    expect(state.steps.at(0)?.results.map(({ value }) => value)).toEqual([
-      { stopped: 'token_limit', text: 'So far so good.' },
-      { stopped: 'token_limit', text: '' },
-    ]);
+    expectOneAnswer(state, meter);
     await takesAnotherTurn(state);
   });
 
-  it('hooks that let one step of all agents work at a time do not lock each other out', async () => {
+  it('do not deadlock when hooks serialize the steps of all agents', async () => {
     const meter = new Meter();
     let turn: Promise<unknown> = Promise.resolve();
     const oneByOne: Hook = {
@@ -112,7 +112,7 @@ describe('waiting for a turn', () => {
   it.each<[string, (b: AgentBuilder) => AgentBuilder, string]>([
     ['an abort', (b) => b, 'user_requested'],
     ['the deadline', (b) => b.withTimeout({ seconds: 0.5 }), 'time_limit'],
-  ])('%s wakes those who wait', async (_case, change, stopReason) => {
+  ])('%s ends the wait', async (_case, change, stopReason) => {
     const { clock, meter, root } = oneAtATime(change);
     const controller = new AbortController();
     const running = root.run('go', { signal: controller.signal });
@@ -129,7 +129,7 @@ describe('waiting for a turn', () => {
     await takesAnotherTurn(state);
   });
 
-  it('calls that fail without usage use nothing, and keep no other from trying', async () => {
+  it('failed calls without usage consume no budget and block no other agent', async () => {
     const meter = new Meter();
     const speak = (): Spoken => ({ tokens: 700, delayMs: 1, fails: 'without usage' });
     const failing = member('failing', meter, speak)
@@ -144,7 +144,7 @@ describe('waiting for a turn', () => {
     expect(state.steps.at(0)?.results.every(({ kind }) => kind === 'error')).toBe(true);
   });
 
-  it('a call that a hook drops leaves no agent waiting', async () => {
+  it('a hook that rejects before the model call blocks no other agent', async () => {
     const { clock, root } = oneAtATime(undefined, [
       { name: 'broken', aroundModelCall: () => Promise.reject(new Error('hook')) },
     ]);
@@ -156,8 +156,8 @@ describe('waiting for a turn', () => {
   });
 });
 
-describe('after a pause, when the size of a call is not known', () => {
-  /** Each child waits for an approval after its first call, and then says what `speak` says. */
+describe('call size after a resume', () => {
+  /** Each nested agent needs an approval after its first call. After that, `speak` answers. */
   async function resumed(children: number, own: number, speak: () => Spoken) {
     const meter = new Meter();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
@@ -180,12 +180,12 @@ describe('after a pause, when the size of a call is not known', () => {
     return { meter, left: own + (children + 1) * 1000 - meter.spent };
   }
 
-  it('one call begins, and the others wait until it is known', async () => {
+  it('one call starts, and the others wait until its size is known', async () => {
     const { meter, left } = await resumed(2, 10, works(1000, 2));
     expect([meter.mostInFlight, left]).toEqual([1, 0]);
   });
 
-  it('what fails without usage leaves it unknown', async () => {
+  it('the size stays unknown after a call that failed without usage', async () => {
     let calls = 0;
     const { meter, left } = await resumed(3, 10, () => ({
       ...works(1000, 2)(),
@@ -194,14 +194,14 @@ describe('after a pause, when the size of a call is not known', () => {
     expect([meter.failed, meter.mostInFlight, left]).toEqual([1, 1, 0]);
   });
 
-  it('the first call that ends says it, and not the step that waited', async () => {
+  it('the first finished call sets the size, not the paused step', async () => {
     const { meter } = await resumed(4, 5000, works(100, 2));
     expect(meter.mostInFlight).toBe(4);
   });
 });
 
-describe('the landing of the root', () => {
-  it('children leave its reserve, and it answers', async () => {
+describe('soft landing of the root', () => {
+  it('nested agents leave its token reserve, and the root answers', async () => {
     const meter = new Meter();
     const heard = listening();
     const child = member('helper', meter, works(400, 0), look).build();
@@ -223,7 +223,7 @@ describe('the landing of the root', () => {
     });
   });
 
-  it('of steps: the last one is for its answer', async () => {
+  it('the last family step is for its answer', async () => {
     const meter = new Meter();
     const child = member('helper', meter, works(10, 0), look).build();
     const root = member('root', meter, asks(2, 10), asTool(child, 'help'))
@@ -236,7 +236,7 @@ describe('the landing of the root', () => {
     expect(state.steps.at(-1)?.softLanding).toBe('FamilyStepsLimit');
   });
 
-  it('of time: no step of a child begins within its seconds', async () => {
+  it('no nested step starts within its reserved seconds', async () => {
     const clock = fakeClock();
     const meter = new Meter();
     const child = AgentBuilder.base()
@@ -257,7 +257,7 @@ describe('the landing of the root', () => {
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'time_limit', output: 'done' });
   });
 
-  it('a limit of one own step does not keep the children from working', async () => {
+  it('nested agents work when the root has only one own step', async () => {
     const meter = new Meter();
     const child = member('helper', meter, () => ({ text: 'helped', tokens: 10 })).build();
     const root = member('root', meter, asks(1, 10), asTool(child, 'help'))

@@ -5,7 +5,7 @@ import { failure, pages } from './setup/grants.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
-describe('failures after the grant', () => {
+describe('retries after a grant', () => {
   const again = (script: readonly ScenarioStep[], policy: ErrorPolicy) => {
     const driver = DeterministicDriver.create(script);
     const agent = AgentBuilder.base()
@@ -20,7 +20,7 @@ describe('failures after the grant', () => {
     [1, 1],
     [2, 2],
     [3, 3],
-  ])('%d granted retries are %d more tries', async (retries, tries) => {
+  ])('a grant of %d retries allows %d more tries', async (retries, tries) => {
     const { driver, agent } = again(Array(9).fill(failure), ErrorPolicy.retryToolErrors(1));
     const state = await agent.run('go');
     expect(driver.requests.length).toBe(2);
@@ -33,7 +33,7 @@ describe('failures after the grant', () => {
     });
   });
 
-  it('counters stay, and a clean step resets them as ever', async () => {
+  it('keeps the counters, and a clean step resets them', async () => {
     const { driver, agent } = again(
       [failure, failure, toolCall('fine'), failure, failure, failure, failure],
       ErrorPolicy.retryToolErrors(1),
@@ -45,7 +45,7 @@ describe('failures after the grant', () => {
     expect(reopened.stopReason).toBe('retry_limit');
   });
 
-  it('a later failure is judged by the policy: what it stops on, it stops on', async () => {
+  it('the policy still stops on a later failure', async () => {
     const { driver, agent } = again(
       [toolCall('search'), toolCall('search')],
       ErrorPolicy.stopOnAnyError(),
@@ -56,7 +56,7 @@ describe('failures after the grant', () => {
     expect(reopened).toMatchObject({ status: 'failed', stopReason: 'error' });
   });
 
-  it('retryable: false is read as retry once, and as stop the next time', async () => {
+  it('an error that is not retryable is retried once per grant', async () => {
     const refused = error({ type: 'model', code: 'auth', message: '401', retryable: false });
     const { driver, agent } = again([refused, refused, final('done')], ErrorPolicy.retryAll());
     let state = await agent.run('go');
@@ -69,14 +69,14 @@ describe('failures after the grant', () => {
     expect(driver.remaining).toBe(0);
   });
 
-  it('the model call that is tried again sends the same messages', async () => {
+  it('a retried model call sends the same messages', async () => {
     const { driver, agent } = again([failure, final('done')], ErrorPolicy.stopOnAnyError());
     const state = await agent.run('go');
     await agent.resume(state, { grant: { retries: 1 } });
     expect(driver.requests.map((r) => r.messageCount)).toEqual([1, 1]);
   });
 
-  it('a tool that failed before the deadline cut the step asks for no retries of its own', async () => {
+  it('a tool that fails in an interrupted step needs no retry grant', async () => {
     const clock = fakeClock();
     const driver = DeterministicDriver.create(
       [ScenarioStep.toolCalls([{ name: 'breaks' }, { name: 'hangs' }]), final('done')],
@@ -103,8 +103,8 @@ describe('failures after the grant', () => {
   });
 });
 
-describe('time after the grant', () => {
-  it('the reopened stretch has exactly the granted seconds, each time', async () => {
+describe('time after a grant', () => {
+  it('each resumed run has exactly the granted seconds', async () => {
     const clock = fakeClock();
     const hangs = final('', { hangs: true });
     const driver = DeterministicDriver.create([hangs, hangs, hangs], { clock });
@@ -135,7 +135,7 @@ describe('time after the grant', () => {
     expect(state.execution).toMatchObject({ grants: { seconds: 8 }, cumulativeSeconds: 18 });
   });
 
-  it('a stop over a wait that was too long: after the grant the call is tried again at once', async () => {
+  it('retries at once after a grant if the run stopped because the wait was too long', async () => {
     const clock = fakeClock();
     const driver = DeterministicDriver.create(
       [error({ type: 'rate_limit', message: '429', retryAfterMs: 25_000 }), final('done')],
@@ -154,7 +154,7 @@ describe('time after the grant', () => {
     expect(reopened.execution.cumulativeSeconds).toBe(0);
   });
 
-  it('working time is an account: the grant comes on top of what was used', async () => {
+  it('granted seconds are added to the limit of the working time', async () => {
     const clock = fakeClock();
     const driver = DeterministicDriver.create(pages(3), { clock });
     const agent = AgentBuilder.base()

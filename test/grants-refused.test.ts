@@ -17,7 +17,7 @@ import { ended, everyGrant, pages, refusal, type Ended } from './setup/grants.ts
 
 const { toolCall, final } = ScenarioStep;
 
-describe('what no grant can reopen', () => {
+describe('stops that no grant can reopen', () => {
   const forbids: ContinuationCriterion = {
     name: 'Mine',
     evaluate: (s) => (s.stepCount > 0 ? 'forbid' : 'allow'),
@@ -38,31 +38,31 @@ describe('what no grant can reopen', () => {
       () => ended([final('that was it')], (b) => b),
     ],
     [
-      'completed by a tool',
+      'completion by a tool',
       'ToolCalledCheck',
       'completed',
       () => ended(pages(1), (b) => b.addContinuationCriteria(toolCalledCheck('search'))),
     ],
     [
-      'the session’s steps',
+      'session steps',
       'SessionStepsLimit',
       'steps_limit',
       () => ended(pages(1), (b) => b.addContinuationCriteria(sessionStepsLimit(1))),
     ],
     [
-      'the session’s tokens',
+      'session tokens',
       'SessionTokenUsageLimit',
       'token_limit',
       () => ended(pages(1), (b) => b.addContinuationCriteria(sessionTokenUsageLimit(1))),
     ],
     [
-      'the session’s money',
+      'session cost',
       'SessionCostLimit',
       'guard',
       () => ended(pages(1), (b) => b.addContinuationCriteria(sessionCostLimit(0.01))),
     ],
     [
-      'the session’s working time',
+      'session working time',
       'SessionTimeLimit',
       'time_limit',
       () =>
@@ -77,13 +77,13 @@ describe('what no grant can reopen', () => {
         ),
     ],
     [
-      'a criterion of one’s own',
+      'a custom criterion',
       'Mine',
       'guard',
       () => ended(pages(1), (b) => b.addContinuationCriteria(forbids)),
     ],
     [
-      'a criterion that threw',
+      'a criterion that throws',
       'Fragile',
       'error',
       () => ended(pages(1), (b) => b.addContinuationCriteria(throws)),
@@ -95,7 +95,7 @@ describe('what no grant can reopen', () => {
       () => ended(pages(1), (b) => b.addContinuationCriteria(noProgressLimit(1))),
     ],
     [
-      'a tool that asked for the stop',
+      'a stop request from a tool',
       'StopRequestCheck',
       'guard',
       () =>
@@ -108,7 +108,7 @@ describe('what no grant can reopen', () => {
         ),
     ],
     [
-      'a hook around the execution that threw',
+      'an execution hook that throws',
       'audit',
       'error',
       () =>
@@ -130,7 +130,7 @@ describe('what no grant can reopen', () => {
     expect(driver.requests.length).toBe(before);
   });
 
-  it('nothing that ever ran: there is nothing to resume', async () => {
+  it('a state that never ran', async () => {
     const { agent } = await ended(
       [],
       (b) => b,
@@ -138,23 +138,23 @@ describe('what no grant can reopen', () => {
     );
     const { message } = await refusal(agent.resume(AgentState.empty()));
     expect(message).toBe(
-      'This execution is pending (nothing was run yet), and no grant can reopen it. ' +
+      'This execution is pending (nothing has run yet), and no grant can reopen it. ' +
         'Send a new message: run(state.withUserMessage(...)).',
     );
   });
 
-  it('a spent limit of the session beside one of the execution: no grant lifts that', async () => {
+  it('a used-up session limit next to a step limit', async () => {
     const { agent, state } = await ended(pages(2), (b) =>
       b.withMaxSteps(2).addContinuationCriteria(sessionStepsLimit(2)),
     );
     expect(state.lastContinuationOutcome?.resolvedBy).toBe('StepsLimit');
     const { message } = await refusal(agent.resume(state, { grant: { steps: 5 } }));
     expect(message).toContain('SessionStepsLimit: 2 of 2 steps of the session');
-    expect(message).toContain('No grant can lift that: send a new message.');
+    expect(message).toContain('No grant helps: send a new message.');
   });
 });
 
-describe('several limits spent at once', () => {
+describe('several limits used up at once', () => {
   const make = () => ended(pages(2), (b) => b.withMaxSteps(2).withMaxTokens(30).withMaxCost(0.02));
 
   it.each<[Grants | undefined, string[]]>([
@@ -163,20 +163,20 @@ describe('several limits spent at once', () => {
     [{ tokens: 500 }, ['steps', 'cost']],
     [{ steps: 5, cost: 1 }, ['tokens']],
     [{ seconds: 60, retries: 2 }, ['steps', 'tokens', 'cost']],
-  ])('%j: the refusal names all that is missing: %j', async (grant, missing) => {
+  ])('%j: the error names all missing grants: %j', async (grant, missing) => {
     const { agent, state } = await make();
     const { message, details } = await refusal(agent.resume(state, grant ? { grant } : {}));
     expect(details['missing']).toEqual(missing);
     for (const kind of missing) expect(message).toMatch(new RegExp(`grant: \\{.*${kind}: `));
   });
 
-  it('all of them together let it continue', async () => {
+  it('a grant for all of them continues the run', async () => {
     const { agent, state } = await make();
     const grant = { steps: 5, tokens: 500, cost: 1 };
     expect(await agent.resume(state, { grant })).toMatchObject({ output: 'done' });
   });
 
-  it('too little of one is as good as none, and the refusal says how much is needed', async () => {
+  it('rejects a grant that is too small and names the amount that is needed', async () => {
     const { agent, state } = await ended(pages(1), (b) => b.withMaxTokens(5));
     const { message, details } = await refusal(agent.resume(state, { grant: { tokens: 3 } }));
     expect(details['missing']).toEqual(['tokens']);

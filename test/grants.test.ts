@@ -1,11 +1,4 @@
-import {
-  AgentState,
-  ErrorPolicy,
-  pairingProblem,
-  type AgentEvent,
-  type Grants,
-  type StopReason,
-} from 'onward';
+import { AgentState, ErrorPolicy, type AgentEvent, type Grants, type StopReason } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { ended, everyGrant, failure, pages, refusal, type Ended } from './setup/grants.ts';
@@ -26,28 +19,28 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'steps_limit',
     by: 'StepsLimit',
-    what: 'its steps are used',
+    what: 'steps used up',
     needs: 'steps',
     make: () => ended(pages(3), (b) => b.withMaxSteps(3)),
   },
   {
     stopReason: 'token_limit',
     by: 'TokenUsageLimit',
-    what: 'its tokens are used',
+    what: 'tokens used up',
     needs: 'tokens',
     make: () => ended(pages(2), (b) => b.withMaxTokens(30)),
   },
   {
     stopReason: 'guard',
     by: 'CostLimit',
-    what: 'its money is used',
+    what: 'cost used up',
     needs: 'cost',
     make: () => ended(pages(2), (b) => b.withMaxCost(0.02)),
   },
   {
     stopReason: 'time_limit',
     by: 'ExecutionTimeLimit',
-    what: 'the deadline cut a hanging model call',
+    what: 'the deadline interrupted a model call',
     needs: 'seconds',
     make: () =>
       ended(
@@ -63,7 +56,7 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'time_limit',
     by: 'CumulativeExecutionTimeLimit',
-    what: 'its working time is used',
+    what: 'working time used up',
     needs: 'seconds',
     make: () =>
       ended(pages(1), (b, clock) =>
@@ -86,7 +79,7 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'error',
     by: 'ErrorPolicyCriterion',
-    what: 'a model call failed that no retry can fix',
+    what: 'the model error is not retryable',
     needs: 'retries',
     make: () =>
       ended([error({ type: 'model', message: '401', retryable: false })], (b) =>
@@ -96,7 +89,7 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'retry_limit',
     by: 'ErrorPolicyCriterion',
-    what: 'its retries are used',
+    what: 'retries used up',
     needs: 'retries',
     make: () =>
       ended([failure, failure], (b) =>
@@ -106,14 +99,14 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'finish_reason',
     by: 'FinishReasonCheck',
-    what: 'the answer was cut off',
+    what: 'the answer was truncated',
     needs: 'steps',
     make: () => ended([final('The partners are', { finishReason: 'length', cost: 0 })], (b) => b),
   },
   {
     stopReason: 'user_requested',
     by: 'StopRequestCheck',
-    what: 'a person aborted',
+    what: 'the user aborted',
     needs: 'steps',
     make: () => {
       const abort = new AbortController();
@@ -134,7 +127,7 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'user_requested',
     by: 'StopRequestCheck',
-    what: 'a person ended it between two steps',
+    what: 'the user stopped it between two steps',
     needs: 'steps',
     make: () =>
       ended(
@@ -146,7 +139,7 @@ const reopenable: readonly Row[] = [
 ];
 
 describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs, make }) => {
-  it('asks for its grant in the remedy', async () => {
+  it('the remedy names the grant', async () => {
     const { state } = await make();
     expect(state).toMatchObject({ stopReason });
     expect(state.lastContinuationOutcome?.resolvedBy).toBe(by);
@@ -155,7 +148,7 @@ describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs
     ]);
   });
 
-  it('D36: without a grant it is refused, by a text that says why and what is missing', async () => {
+  it('D36: resume() without a grant is rejected with the reason and the missing grant', async () => {
     const { agent, state, driver } = await make();
     const before = driver.requests.length;
     const { message, details } = await refusal(agent.resume(state));
@@ -163,12 +156,12 @@ describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs
     const { reason, remedy } = state.lastContinuationOutcome!.decisive!;
     expect(message).toBe(
       `This execution cannot continue yet (${by}: ${reason}). ` +
-        `Resume with resume(state, { grant: { ${needs}: ${remedy?.grant?.[needs]} } }) or as much as is needed.`,
+        `Call resume(state, { grant: { ${needs}: ${remedy?.grant?.[needs]} } }), or grant as much as is needed.`,
     );
     expect(driver.requests.length).toBe(before);
   });
 
-  it('with a grant of every other kind it is refused', async () => {
+  it('resume() with only other kinds of grants is rejected', async () => {
     const { agent, state } = await make();
     for (const kind of kinds.filter((kind) => kind !== needs)) {
       const { details } = await refusal(agent.resume(state, { grant: { [kind]: 100 } }));
@@ -180,7 +173,7 @@ describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs
     ]);
   });
 
-  it('with what the remedy proposes it continues, from the stored document too', async () => {
+  it('resume() with the grant from the remedy continues, also from JSON', async () => {
     for (const restore of [
       (state: AgentState) => state,
       (state: AgentState) => AgentState.from(JSON.parse(JSON.stringify(state))),
@@ -193,11 +186,11 @@ describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs
       expect(reopened.execution.grants).toEqual(grant);
       expect(reopened.stepCount).toBe(state.stepCount + 1);
       expect(reopened.steps.at(-1)?.number).toBe(state.stepCount + 1);
-      expect(pairingProblem(reopened.messages)).toBeNull();
+      expect(reopened.messages.pairingProblem()).toBeNull();
     }
   });
 
-  it('reopening is judged aloud: the work itself requests it', async () => {
+  it('resume() emits an outcome that continues', async () => {
     const { agent, state } = await make();
     const events: AgentEvent[] = [];
     const grant = state.lastContinuationOutcome!.decisive!.remedy!.grant!;

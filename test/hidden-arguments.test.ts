@@ -29,7 +29,7 @@ const pay = () => mockTool('pay', 'ok', { needsApproval: true });
 const builder = () =>
   builderWith(DeterministicDriver.fromSteps(toolCall('pay', args), final('Done.')), pay());
 
-/** The session of an agent whose call waits. */
+/** A session with a tool call that needs approval. */
 async function paused(agent = builder().build()) {
   const runtime = runtimeOn(memoryPlace().open(), agent);
   const { id } = await runtime.create({ ...ann, id: 's1' });
@@ -45,8 +45,8 @@ async function eventsOf(agent = builder().build()): Promise<readonly AgentEvent[
 const ofType = <T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T) =>
   events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type);
 
-describe('what is hidden in the arguments of a call that waits is marked', () => {
-  it('in a session, in its list and over HTTP', async () => {
+describe('hidden arguments of a call that needs approval are marked', () => {
+  it('in a session, in the session list and over HTTP', async () => {
     const { runtime, id, session } = await paused();
     expect(session.pendingApprovals).toMatchObject([{ tool: 'pay', hidden }]);
     expect((await runtime.list(ann)).sessions[0]?.pendingApprovals).toMatchObject([{ hidden }]);
@@ -57,7 +57,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(text).not.toContain('real-password');
   });
 
-  it('in events, and nothing is marked where nothing is hidden', async () => {
+  it('in events, and only if something is hidden', async () => {
     const events = await eventsOf();
     expect(ofType(events, 'ToolApprovalRequested')).toMatchObject([{ tool: 'pay', hidden }]);
     expect(ofType(events, 'AgentPaused')[0]?.pendingApprovals).toMatchObject([{ hidden }]);
@@ -66,7 +66,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(requested).not.toHaveProperty('hidden');
   });
 
-  it('in envelopes and in the state of a UI, also where the arguments do not fit into a frame', async () => {
+  it('in envelopes and UI state, also if the arguments exceed the frame size', async () => {
     const { runtime, id } = await paused(
       builderWith(
         DeterministicDriver.fromSteps(toolCall('pay', { ...args, text: 'x'.repeat(20_000) })),
@@ -83,13 +83,13 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(request?.payload).toMatchObject({ hidden, args: { ref: expect.any(String) } });
     const state = envelopes.reduce(reduceEnvelope, newUiState());
     expect(state.approvals).toMatchObject([{ tool: 'pay', hidden }]);
-    // the whole can be opened, and is still without what is hidden
+    // the full value can be read, still without the hidden parts
     const cut = (request as EnvelopeOf<'agent.approval.requested'>).payload.args as TruncatedValue;
     const whole = await readRef(runtime, id, cut.ref, ann);
     expect(whole).toMatchObject({ user: 'bob', password: '[redacted]' });
   });
 
-  it('what cannot be seen is escaped in the summary of an envelope, names too', async () => {
+  it('the summary in an envelope escapes invisible characters, also in keys', async () => {
     const odd = { 'a\u202e': 'b\u0007\u200b' };
     const call = builderWith(DeterministicDriver.fromSteps(toolCall('pay', odd)), pay());
     const [requested] = ofType(await eventsOf(call.build()), 'ToolApprovalRequested');
@@ -99,7 +99,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     });
   });
 
-  it('even where the frame has no room to say where', async () => {
+  it('with an empty path if the frame has no space for the paths', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [`${'n'.repeat(150)}${i}`, { token: 'x' }]),
     );
@@ -115,7 +115,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(envelope?.payload).toMatchObject({ hidden: [''] });
   });
 
-  it('in the parts of useChat, streamed and stored', async () => {
+  it('in useChat parts, streamed and stored', async () => {
     const chunks = await all(uiMessageStream(builder().build().stream('go'), { messageId: 'm1' }));
     const { message } = await readBy(chunks);
     const mark = { onward: { hidden } };
@@ -138,7 +138,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(slim.pending_approvals).toMatchObject([{ tool: 'pay', hidden }]);
   });
 
-  it('for an agent among the tools: what its redactor hides is hidden in every view of the root', async () => {
+  it('for a nested agent in every event of the root', async () => {
     const inner = builderWith(
       DeterministicDriver.fromSteps(toolCall('pay', { ssn: '078-05-1120', user: 'bob' })),
       pay(),
@@ -157,7 +157,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(JSON.stringify(events)).not.toContain('078-05-1120');
   });
 
-  it('in a session with an agent among the tools', async () => {
+  it('for a nested agent in a session', async () => {
     const inner = builderWith(
       DeterministicDriver.fromSteps(toolCall('pay', { ssn: '078-05-1120' })),
       pay(),

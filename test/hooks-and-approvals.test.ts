@@ -36,17 +36,13 @@ const BLOCKED =
   'Blocked: a hook changed the arguments of "pay", and with those it needs an approval that no person has given. ' +
   'It was not run.';
 
-describe('arguments that a hook passes have the bounds of all arguments', () => {
+describe('arguments that a hook passes have the usual limits', () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { x: deep(levels - 1) });
   it.each<[string, unknown, string]>([
     ['too deep', { n: 1, deep: deep(100) }, 'nested deeper than 64 levels'],
-    ['too large', { n: 1, more: 'x'.repeat(1_000_001) }, 'at most 1000000 are taken'],
-    ['a list', [1], 'expected a JSON object'],
-    [
-      'a number that JSON has not',
-      Object.assign(Object.create(null), { n: 1n }),
-      'cannot be kept as JSON',
-    ],
+    ['too large', { n: 1, more: 'x'.repeat(1_000_001) }, 'at most 1000000 are accepted'],
+    ['an array', [1], 'expected a JSON object'],
+    ['a bigint', Object.assign(Object.create(null), { n: 1n }), 'cannot be stored as JSON'],
   ])('%s', async (_case, args, words) => {
     const tool = gatedAbove10();
     const state = await agentOf(tool, { n: 5 }, passing(args)).run('go');
@@ -58,56 +54,56 @@ describe('arguments that a hook passes have the bounds of all arguments', () => 
   });
 });
 
-describe('hooks cannot get around approvals', () => {
+describe('hooks cannot bypass approvals', () => {
   it.each<[string, Around]>([
-    ['passes others', passing({ n: 999 })],
+    ['passes other arguments', passing({ n: 999 })],
     [
-      'changes them in place',
+      'changes the arguments in place',
       (input, next) => {
         (input.args as { n: number }).n = 999;
         return next(input);
       },
     ],
     [
-      'changes them in place and passes nothing new',
+      'changes the arguments in place and passes a copy of the input',
       (input, next) => {
         Object.assign(input.args, { n: 999 });
         return next({ ...input });
       },
     ],
     [
-      'hides them behind a getter',
+      'hides the arguments behind a getter',
       passing(Object.defineProperty({}, 'n', { get: () => 999, enumerable: true })),
     ],
     [
-      'answers in place of the tool after it was blocked',
+      'answers in place of the blocked tool',
       async (input, next) => next({ ...input, args: { n: 999 } }).catch(() => 'all is well'),
     ],
     [
-      'throws something else after it was blocked',
+      'throws another error after the call was blocked',
       (input, next) =>
         next({ ...input, args: { n: 999 } }).catch(() => Promise.reject(new Error('oh'))),
     ],
     [
-      'does not wait',
+      'does not await next',
       (input, next) => {
         void next({ ...input, args: { n: 999 } });
         return new Promise((resolve) => setTimeout(resolve, 20, 'done'));
       },
     ],
-  ])('a hook that %s', async (_what, hook) => {
+  ])('blocks a hook that %s', async (_what, hook) => {
     const pay = gatedAbove10();
     const state = await agentOf(pay, { n: 5 }, hook).run('go');
     expect(pay.calls).toEqual([]);
     expect(resultOf(state)).toMatchObject({ kind: 'blocked', value: BLOCKED });
     expect(state.messages.toJSON().at(-2)?.content).toBe(BLOCKED);
-    // what is recorded is what the model asked for
+    // the record keeps the arguments from the model
     expect(state.steps.at(0)?.toolCalls[0]?.args).toEqual({ n: 5 });
     expect(state.output).toBe('done');
     await takesAnotherTurn(state);
   });
 
-  it('a nested value that is changed in place', async () => {
+  it('blocks a hook that changes a nested value in place', async () => {
     const pay = gatedAbove10(({ deep }: { deep: { n: number } }) => deep.n > 10);
     const state = await agentOf(pay, { n: 5, deep: { n: 1 } }, (input, next) => {
       (input.args['deep'] as { n: number }).n = 999;
@@ -118,7 +114,7 @@ describe('hooks cannot get around approvals', () => {
     expect(state.steps.at(0)?.toolCalls[0]?.args).toEqual({ n: 5, deep: { n: 1 } });
   });
 
-  it('a hook that changes them again while they are checked', async () => {
+  it('ignores a change of the arguments during the approval check', async () => {
     const pay = gatedAbove10(async ({ n }: { n: number }) => {
       await new Promise((resolve) => setTimeout(resolve, 10));
       return n > 10;
@@ -133,7 +129,7 @@ describe('hooks cannot get around approvals', () => {
     expect(resultOf(state)?.kind).toBe('ok');
   });
 
-  it('the last of several hooks counts', async () => {
+  it('checks the arguments that the last hook passes', async () => {
     const pay = gatedAbove10();
     const blocked = await agentOf(pay, { n: 5 }, passing({ n: 6 }), passing({ n: 999 })).run('go');
     expect(resultOf(blocked)?.kind).toBe('blocked');
@@ -143,15 +139,15 @@ describe('hooks cannot get around approvals', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['throws', () => Promise.reject(new Error('no rules today')), 'no rules today'],
+    ['rejects', () => Promise.reject(new Error('no rules today')), 'no rules today'],
     [
-      'throws at once',
+      'throws',
       () => {
         throw new Error('no rules');
       },
       'no rules',
     ],
-  ])('where the rule %s, nothing runs', async (_case, rule, message) => {
+  ])('runs nothing if needsApproval %s', async (_case, rule, message) => {
     let asked = 0;
     const pay = gatedAbove10((args: never) =>
       asked++ === 0 ? false : (rule as typeof above10)(args),
@@ -162,7 +158,7 @@ describe('hooks cannot get around approvals', () => {
     expect(resultOf(state)?.error?.message).toContain(message);
   });
 
-  it('a schema still has its say, and transforms count for the rule', async () => {
+  it('validates and transforms the arguments before needsApproval', async () => {
     const ran: unknown[] = [];
     const pay = defineTool({
       name: 'pay',
@@ -184,7 +180,7 @@ describe('hooks cannot get around approvals', () => {
 });
 
 describe('a hook that calls next more than once', () => {
-  it('what ran has run, and the call says what was not', async () => {
+  it('blocks only the call that needs approval and says that the tool ran before', async () => {
     const pay = gatedAbove10();
     const state = await agentOf(pay, { n: 5 }, async (input, next) => {
       await next(input);
@@ -200,7 +196,7 @@ describe('a hook that calls next more than once', () => {
     });
   });
 
-  it('it may fall back to what needs no approval', async () => {
+  it('may fall back to arguments that need no approval', async () => {
     const pay = gatedAbove10();
     const state = await agentOf(pay, { n: 5 }, async (input, next) => {
       try {
@@ -224,7 +220,7 @@ describe('after an approval', () => {
     return { pay, state };
   };
 
-  it.each([true, above10])('other arguments that need one are blocked (rule %s)', async (rule) => {
+  it.each([true, above10])('blocks other arguments that need approval (rule %s)', async (rule) => {
     const { pay, state } = await approved(rule, passing({ n: 51 }));
     expect(pay.calls).toEqual([]);
     expect(resultOf(state)).toMatchObject({
@@ -234,29 +230,29 @@ describe('after an approval', () => {
     });
   });
 
-  it('those that were approved run, also where a hook copied them in another order', async () => {
+  it('runs the approved arguments, also from a copy', async () => {
     const { pay } = await approved(true, (input, next) =>
       next({ ...input, args: JSON.parse(JSON.stringify(input.args)) }),
     );
     expect(pay.calls).toEqual([{ n: 50 }]);
   });
 
-  it('others that need none run', async () => {
+  it('runs other arguments that need no approval', async () => {
     const { pay } = await approved(above10, passing({ n: 3 }));
     expect(pay.calls).toEqual([{ n: 3 }]);
   });
 
-  it('an edit is what was approved', async () => {
+  it('runs only the edited arguments', async () => {
     const edit = { approve: true, args: { n: 20 } };
     const kept = await approved(true, (input, next) => next(input), edit);
     expect(kept.pay.calls).toEqual([{ n: 20 }]);
-    // the arguments that the model asked for are not
+    // the original arguments are not approved
     const { pay, state } = await approved(true, passing({ n: 50 }), edit);
     expect(pay.calls).toEqual([]);
     expect(resultOf(state)).toMatchObject({ kind: 'blocked', approval: { decision: 'edited' } });
   });
 
-  it('a hook around the execution that changes the recorded arguments is seen', async () => {
+  it('blocks recorded arguments that an execution hook changed', async () => {
     const pay = gatedAbove10(true);
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('pay', { n: 5 }), final('done')))
@@ -280,8 +276,8 @@ describe('after an approval', () => {
   });
 });
 
-describe('elsewhere', () => {
-  it('calls that a hook puts into an answer are asked about like others', async () => {
+describe('approval checks in other places', () => {
+  it('tool calls that a model hook changed need approval', async () => {
     const pay = gatedAbove10();
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('pay', { n: 5 }), final('done')))
@@ -302,13 +298,13 @@ describe('elsewhere', () => {
       .build();
     const paused = await agent.run('go');
     expect(pay.calls).toEqual([]);
-    // what is shown is what would run
+    // the approver sees the arguments that would run
     expect(paused.pendingApprovals[0]?.args).toEqual(paused.unfinishedStep?.toolCalls[0]?.args);
     await agent.resume(paused, { approvals: { call_1: approve } });
     expect(pay.calls).toEqual([paused.pendingApprovals[0]?.args]);
   });
 
-  it('an agent behind a tool is asked about by what it would be told', async () => {
+  it('a nested agent is checked with the input that a hook passes', async () => {
     const child = AgentBuilder.base()
       .withName('child')
       .withDriver(DeterministicDriver.fromSteps(final('child done')))
@@ -322,7 +318,7 @@ describe('elsewhere', () => {
     expect(resultOf(state)).toMatchObject({ kind: 'blocked', value: BLOCKED });
   });
 
-  it('an agent that continues has its arguments already', async () => {
+  it('a nested agent that resumes keeps its input', async () => {
     const pay = mockTool('inner', 'paid', { needsApproval: true });
     const child = AgentBuilder.base()
       .withName('child')

@@ -2,12 +2,12 @@ import { AgentBuilder, ErrorPolicy, type AgentEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { builder, oneCall } from './setup/hooks.ts';
+import { answering, builder, oneCall, shownBy } from './setup/hooks.ts';
 import { takesAnotherTurn } from './setup/states.ts';
 
 const { final } = ScenarioStep;
 
-describe('what hooks may change', () => {
+describe('hooks can change', () => {
   it('the request', async () => {
     const driver = DeterministicDriver.fromResponses('hi');
     const agent = AgentBuilder.base()
@@ -26,37 +26,27 @@ describe('what hooks may change', () => {
     const state = await agent.run('go');
     expect(driver.requests[0]?.system).toBe('Help. Be brief.');
     expect(driver.requests[0]?.messages.last()?.text).toBe('in French');
-    // the conversation itself is not touched
+    // the stored conversation does not change
     expect(state.messages.toJSON().map(({ content }) => content)).toEqual(['go', 'hi']);
   });
 
-  it('the response, or answers in place of the model', async () => {
+  it('the response, without a model call', async () => {
     const driver = DeterministicDriver.fromSteps();
     const agent = AgentBuilder.base()
       .withDriver(driver)
       .withHooks({
         name: 'cache',
-        aroundModelCall: async () => ({
-          content: 'cached',
-          toolCalls: [],
-          finishReason: 'stop',
-          usage: null,
-        }),
+        aroundModelCall: async () => answering('cached'),
       })
       .build();
-    const chunks: string[] = [];
-    const state = await agent.run('go', {
-      wiretap: (e) => {
-        if (e.type === 'StreamChunk') chunks.push(e.content);
-      },
-    });
+    const { state, chunks } = await shownBy(agent);
     expect(state).toMatchObject({ status: 'completed', output: 'cached' });
     expect(driver.requests).toEqual([]);
     expect(chunks).toEqual(['cached']);
     await takesAnotherTurn(state);
   });
 
-  it('a response that is none is a failed model call of type validation', async () => {
+  it('the outcome: a missing response fails the step with a validation error', async () => {
     const agent = builder([final('hi')])
       .withHooks({
         name: 'forgetful',
@@ -71,7 +61,7 @@ describe('what hooks may change', () => {
     await takesAnotherTurn(state);
   });
 
-  it('the arguments, which are validated again; the record keeps what the model said', async () => {
+  it('the arguments, which are validated again while the record keeps the original', async () => {
     const search = mockTool('search', 'found', {
       parameters: z.object({ q: z.string(), limit: z.number().default(5) }),
     });
@@ -87,7 +77,7 @@ describe('what hooks may change', () => {
     expect(state.output).toBe('done');
   });
 
-  it('arguments that do not fit keep the tool from running', async () => {
+  it('the arguments, but the tool does not run with invalid ones', async () => {
     const search = mockTool('search', 'found', { parameters: z.object({ q: z.string() }) });
     const agent = builder(oneCall(), search)
       .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
@@ -118,7 +108,7 @@ describe('what hooks may change', () => {
     });
   });
 
-  it('answer in place of the tool, without running it', async () => {
+  it('the result, without running the tool', async () => {
     const search = mockTool('search');
     const agent = builder(oneCall(), search)
       .withHooks({ name: 'cache', aroundToolCall: async () => 'from the cache' })
@@ -146,7 +136,7 @@ describe('what hooks may change', () => {
 });
 
 describe('a blocked tool', () => {
-  it('does not run, is no error, and the model sees why', async () => {
+  it('does not run, is not an error, and the model sees the reason', async () => {
     const search = mockTool('search');
     const events: AgentEvent[] = [];
     const agent = builder(oneCall(), search)
@@ -170,7 +160,7 @@ describe('a blocked tool', () => {
     await takesAnotherTurn(state);
   });
 
-  it('the inner hook may block as well, and the outer one sees it', async () => {
+  it('an outer hook sees that an inner hook blocked the call', async () => {
     const search = mockTool('search');
     let seen: unknown;
     const agent = builder(oneCall(), search)
@@ -188,7 +178,7 @@ describe('a blocked tool', () => {
     expect(search.calls).toEqual([]);
   });
 
-  it('a tool whose own result has that word is not blocked', async () => {
+  it('a tool result with a blocked field is not a blocked call', async () => {
     const agent = builder(oneCall(), mockTool('search', { blocked: 'account 7' }))
       .withHooks({ name: 'pass', aroundToolCall: (input, next) => next(input) })
       .build();

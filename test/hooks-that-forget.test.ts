@@ -1,13 +1,14 @@
 import { AgentBuilder, type InferenceDriver } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { builder, oneCall } from './setup/hooks.ts';
+import { gate } from './setup/gate.ts';
+import { answering, builder, oneCall, shownBy } from './setup/hooks.ts';
 import { takesAnotherTurn } from './setup/states.ts';
 
 const { final } = ScenarioStep;
 
-describe('hooks that forget something', () => {
-  it('a step hook that does not call next is a failed model call, never an answer', async () => {
+describe('hooks that misuse next', () => {
+  it('a step hook that does not call next fails the step', async () => {
     const driver = DeterministicDriver.fromResponses('hi');
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -20,7 +21,7 @@ describe('hooks that forget something', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a step hook that does not wait for next: the step does', async () => {
+  it('a step hook that does not await next still gets the result of the step', async () => {
     const search = mockTool('search', async () => {
       for (let i = 0; i < 20; i++) await Promise.resolve();
       return 'found';
@@ -39,7 +40,7 @@ describe('hooks that forget something', () => {
     expect(state.steps.at(0)!.results).toMatchObject([{ kind: 'ok', value: 'found' }]);
   });
 
-  it('an execution hook that returns nothing ends the run as failed, and nothing is lost', async () => {
+  it('an execution hook that returns nothing fails the run and keeps its steps', async () => {
     const agent = builder(oneCall(), mockTool('search'))
       .withHooks({
         name: 'forgetful',
@@ -56,7 +57,7 @@ describe('hooks that forget something', () => {
     await takesAnotherTurn(state);
   });
 
-  it('an execution hook that calls next twice runs it once', async () => {
+  it('an execution hook that calls next twice runs the execution once', async () => {
     const agent = builder([final('hi')])
       .withHooks({
         name: 'twice',
@@ -69,13 +70,14 @@ describe('hooks that forget something', () => {
     expect(await agent.run('go')).toMatchObject({ status: 'completed', stepCount: 1 });
   });
 
-  it('a model hook that lets another answer win: late chunks are not shown', async () => {
+  it('a model hook that races another answer shows no late chunks', async () => {
+    const late = gate();
     const slow: InferenceDriver = {
       name: 'slow',
       infer: () => new Promise(() => {}),
       async *stream() {
         yield { type: 'content', text: 'first ' };
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await late.passed;
         yield { type: 'content', text: 'late' };
         await new Promise(() => {});
       },
@@ -85,24 +87,12 @@ describe('hooks that forget something', () => {
       .withHooks({
         name: 'hedge',
         aroundModelCall: (request, next) =>
-          Promise.race([
-            next(request),
-            Promise.resolve({
-              content: 'quick',
-              toolCalls: [],
-              finishReason: 'stop',
-              usage: null,
-            }),
-          ]),
+          Promise.race([next(request), Promise.resolve(answering('quick'))]),
       })
       .build();
-    const chunks: string[] = [];
-    const state = await agent.run('go', {
-      wiretap: (e) => {
-        if (e.type === 'StreamChunk') chunks.push(e.content);
-      },
-    });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { state, chunks } = await shownBy(agent);
+    late.open();
+    await new Promise((resolve) => void setImmediate(resolve));
     expect(state.output).toBe('quick');
     expect(chunks).not.toContain('late');
   });

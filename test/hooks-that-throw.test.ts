@@ -1,12 +1,5 @@
-import {
-  AgentBuilder,
-  AgentState,
-  ErrorPolicy,
-  modelCallFailed,
-  type AgentEvent,
-  type Hook,
-  type InferenceDriver,
-} from 'onward';
+import { AgentBuilder, ErrorPolicy, type AgentEvent, type Hook } from 'onward';
+import { type InferenceDriver, modelCallFailed } from 'onward/drivers';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { builder, oneCall } from './setup/hooks.ts';
@@ -14,7 +7,7 @@ import { takesAnotherTurn } from './setup/states.ts';
 
 const { final } = ScenarioStep;
 
-/** Throws before or after what it is around, so many times. */
+/** A hook that throws before or after next(), at most this many times. */
 function throwing(
   point: keyof Hook,
   when: 'before' | 'after',
@@ -33,9 +26,9 @@ function throwing(
   return { name: 'bomb', [point]: around };
 }
 
-describe('a throw', () => {
+describe('a hook that throws', () => {
   it.each(['aroundStep', 'aroundModelCall'] as const)(
-    'in %s before is a failed model call of type unknown: the model is not asked',
+    'in %s before next fails the step without a model call',
     async (point) => {
       const driver = DeterministicDriver.fromResponses('hi');
       const agent = AgentBuilder.base()
@@ -58,7 +51,7 @@ describe('a throw', () => {
   );
 
   it.each(['aroundStep', 'aroundModelCall'] as const)(
-    'in %s before, under a policy that retries: the next try is attempt 2',
+    'in %s before next is retried by the policy, with the attempt counted',
     async (point) => {
       const agent = builder([final('hi')])
         .withErrorPolicy(ErrorPolicy.retryAll(2).withBackoff({ initialMs: 0, maxMs: 0 }))
@@ -74,7 +67,7 @@ describe('a throw', () => {
     },
   );
 
-  it('in aroundModelCall after is a failed model call, and what it used counts', async () => {
+  it('in aroundModelCall after next fails the step and keeps its usage', async () => {
     for (const wiretap of [undefined, () => {}]) {
       const agent = builder([final('hi', { cost: 0.5 })])
         .withHooks(throwing('aroundModelCall', 'after'))
@@ -88,7 +81,7 @@ describe('a throw', () => {
     }
   });
 
-  it('in aroundStep after keeps the answer and what its tools did, beside the error', async () => {
+  it('in aroundStep after next keeps the tool results and records the error', async () => {
     const search = mockTool('search', 'found');
     const agent = builder(oneCall(), search).withHooks(throwing('aroundStep', 'after')).build();
     const state = await agent.run('go');
@@ -100,7 +93,7 @@ describe('a throw', () => {
     await takesAnotherTurn(state);
   });
 
-  it('in aroundStep after a final answer, under a policy that retries: asks again and says why', async () => {
+  it('in aroundStep after a final answer makes the policy ask again with a reason', async () => {
     const agent = builder([final('hi'), final('hello')])
       .withErrorPolicy(ErrorPolicy.retryAll(1))
       .withHooks(throwing('aroundStep', 'after', 1))
@@ -113,18 +106,15 @@ describe('a throw', () => {
     await takesAnotherTurn(state);
   });
 
-  it('in aroundStep after a step that waits for approval: the error is not forgotten', async () => {
+  it('in aroundStep fails the run at once, and closes a call that needs approval', async () => {
     const pay = mockTool('search', 'ok', { needsApproval: true });
     const agent = builder(oneCall(), pay)
       .withHooks(throwing('aroundStep', 'after', 1))
       .build();
-    const paused = await agent.run('go');
-    expect(paused.status).toBe('paused');
-    const state = await agent.resume(AgentState.from(JSON.parse(JSON.stringify(paused))), {
-      approvals: { call_1: { approve: true } },
-    });
-    expect(pay.calls).toHaveLength(1);
-    expect(state).toMatchObject({ status: 'failed', stopReason: 'error' });
+    const state = await agent.run('go');
+    expect(pay.calls).toHaveLength(0);
+    expect(state).toMatchObject({ status: 'failed', stopReason: 'error', pendingApprovals: [] });
+    expect(state.steps.at(0)!.results).toMatchObject([{ kind: 'aborted' }]);
     expect(state.steps.at(0)!.errors).toMatchObject([{ type: 'unknown', code: 'hook_failed' }]);
     await takesAnotherTurn(state);
   });
@@ -132,7 +122,7 @@ describe('a throw', () => {
   it.each([
     ['before', 0],
     ['after', 1],
-  ] as const)('in aroundToolCall %s is the result of that call', async (when, calls) => {
+  ] as const)('in aroundToolCall %s next fails that call', async (when, calls) => {
     const search = mockTool('search', 'found');
     const agent = builder(oneCall(), search)
       .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
@@ -154,23 +144,29 @@ describe('a throw', () => {
   it.each([
     ['before', 0, 0],
     ['after', 2, 1],
-  ] as const)('in aroundExecution %s is a forbid with error', async (when, steps, calls) => {
-    const search = mockTool('search', 'found');
-    const events: AgentEvent[] = [];
-    const agent = builder(oneCall(), search).withHooks(throwing('aroundExecution', when)).build();
-    const state = await agent.run('go', { wiretap: (e) => events.push(e) });
-    expect(state).toMatchObject({ status: 'failed', stopReason: 'error', stepCount: steps });
-    expect(search.calls).toHaveLength(calls);
-    expect(state.lastContinuationOutcome).toMatchObject({ resolvedBy: 'bomb', decision: 'forbid' });
-    expect(state.lastContinuationOutcome?.explain()).toContain(
-      `Stopped (error) by bomb: Hook "bomb" threw in aroundExecution: boom ${when}.`,
-    );
-    expect(events.at(-1)).toMatchObject({ type: 'AgentFailed', stopReason: 'error' });
-    expect(state.messages.length).toBe(when === 'after' ? 4 : 1);
-    await takesAnotherTurn(state);
-  });
+  ] as const)(
+    'in aroundExecution %s next forbids continuation with an error',
+    async (when, steps, calls) => {
+      const search = mockTool('search', 'found');
+      const events: AgentEvent[] = [];
+      const agent = builder(oneCall(), search).withHooks(throwing('aroundExecution', when)).build();
+      const state = await agent.run('go', { wiretap: (e) => events.push(e) });
+      expect(state).toMatchObject({ status: 'failed', stopReason: 'error', stepCount: steps });
+      expect(search.calls).toHaveLength(calls);
+      expect(state.lastContinuationOutcome).toMatchObject({
+        resolvedBy: 'bomb',
+        decision: 'forbid',
+      });
+      expect(state.lastContinuationOutcome?.explain()).toContain(
+        `Stopped (error) by bomb: Hook "bomb" threw in aroundExecution: boom ${when}.`,
+      );
+      expect(events.at(-1)).toMatchObject({ type: 'AgentFailed', stopReason: 'error' });
+      expect(state.messages.length).toBe(when === 'after' ? 4 : 1);
+      await takesAnotherTurn(state);
+    },
+  );
 
-  it('in aroundExecution around a paused run seals its open calls', async () => {
+  it('in aroundExecution around a paused run closes its open calls', async () => {
     const pay = mockTool('search', 'ok', { needsApproval: true });
     const agent = builder(oneCall(), pay).withHooks(throwing('aroundExecution', 'after')).build();
     const state = await agent.run('go');
@@ -181,7 +177,7 @@ describe('a throw', () => {
     await takesAnotherTurn(state);
   });
 
-  it('of the outer hook names the outer one, of the inner the inner', async () => {
+  it('is named in the error, as outer and as inner hook', async () => {
     const outcome = async (...hooks: readonly Hook[]) => {
       const agent = builder([final('hi')])
         .withHooks(...hooks)
@@ -195,7 +191,7 @@ describe('a throw', () => {
     expect(await outcome(bomb, pass)).toBe(message);
   });
 
-  it('never shows a secret', async () => {
+  it('has secrets redacted from its error', async () => {
     const agent = builder([final('hi')])
       .withHooks({
         name: 'leaky',
@@ -210,7 +206,7 @@ describe('a throw', () => {
   });
 });
 
-describe('what comes from inside passes as it is', () => {
+describe('errors from inside next()', () => {
   const pass: Hook = {
     name: 'pass',
     aroundExecution: (input, next) => next(input),
@@ -219,7 +215,7 @@ describe('what comes from inside passes as it is', () => {
     aroundToolCall: (input, next) => next(input),
   };
 
-  it('a failure of the driver keeps its type, and its usage', async () => {
+  it('a driver error keeps its type and usage', async () => {
     const driver: InferenceDriver = {
       name: 'limited',
       infer: async () => {
@@ -232,7 +228,7 @@ describe('what comes from inside passes as it is', () => {
     expect(state.usage.total).toBe(7);
   });
 
-  it('a failure of the tool is not blamed on the hook', async () => {
+  it('a tool error is not attributed to the hook', async () => {
     const agent = builder(oneCall(), mockTool('search', new Error('no route')))
       .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
       .withHooks(pass)
@@ -241,7 +237,7 @@ describe('what comes from inside passes as it is', () => {
     expect(state.steps.at(0)!.errors).toMatchObject([{ code: 'tool_failed', message: 'no route' }]);
   });
 
-  it('a hook may catch it and try again', async () => {
+  it('a hook can catch an error and retry', async () => {
     const search = mockTool('search', [new Error('no route'), 'found']);
     const agent = builder(oneCall(), search)
       .withHooks({
@@ -260,7 +256,7 @@ describe('what comes from inside passes as it is', () => {
     expect(state.steps.at(0)!.errors).toEqual([]);
   });
 
-  it('misuse rejects', async () => {
+  it('a misuse error rejects the run', async () => {
     const agent = builder([]).withHooks(pass).build();
     await expect(agent.run('go')).rejects.toMatchObject({ code: 'script_exhausted' });
   });

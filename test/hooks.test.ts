@@ -6,8 +6,8 @@ import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('order and inputs', () => {
-  it('the first added is outermost, at all four points', async () => {
+describe('hook order and inputs', () => {
+  it('the first hook is outermost at all four points', async () => {
     const order: string[] = [];
     const named = (name: string): Hook => {
       const around =
@@ -58,7 +58,7 @@ describe('order and inputs', () => {
     expect(agent.describe().hooks).toEqual(['a', 'b']);
   });
 
-  it('each sees what it is around, and who runs', async () => {
+  it('each hook gets its input and a context', async () => {
     const seen: unknown[] = [];
     const contexts: HookContext[] = [];
     const hook: Hook = {
@@ -114,7 +114,7 @@ describe('order and inputs', () => {
     }
   });
 
-  it('keeps `this` of a hook that is an object with methods', async () => {
+  it('keeps `this` for a hook object with methods', async () => {
     const counter = {
       name: 'counter',
       calls: 0,
@@ -130,7 +130,7 @@ describe('order and inputs', () => {
     expect(counter.calls).toBe(1);
   });
 
-  it('the execution hook is around a resume too; by hand there is no execution to be around', async () => {
+  it('the execution hook also wraps resume()', async () => {
     let times = 0;
     const hook: Hook = {
       name: 'count',
@@ -148,9 +148,9 @@ describe('order and inputs', () => {
   });
 });
 
-describe('the deadline', () => {
+describe('hooks and the deadline', () => {
   it.each<[keyof Hook]>([['aroundStep'], ['aroundModelCall'], ['aroundToolCall']])(
-    'does not wait for a hook that hangs in %s',
+    'the run ends at the deadline while a hook hangs in %s',
     async (point) => {
       const clock = fakeClock();
       const agent = builder(oneCall(), mockTool('search'))
@@ -168,8 +168,8 @@ describe('the deadline', () => {
   );
 });
 
-describe('nested agents', () => {
-  it('hooks belong to their agent: those of the parent see the call, not what is inside', async () => {
+describe('hooks of nested agents', () => {
+  it('hooks of the parent see the tool call but not the inner calls', async () => {
     const seen: string[] = [];
     const watch = (name: string): Hook => ({
       name,

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
-import { AgentBuilder, AgentState, SlimAgentStateSerializer, type AgentEvent } from 'onward';
-import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+import { AgentState, SlimAgentStateSerializer, type AgentEvent } from 'onward';
+import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { agentWith, approve, gated } from './setup/approvals.ts';
-import { hostileIds, shownId, usableId } from './setup/hostile-ids.ts';
+import { hostileIds, nestedTwice, shownId, usableId } from './setup/hostile-ids.ts';
 import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCalls, final } = ScenarioStep;
@@ -13,7 +13,7 @@ const slim = (state: AgentState): AgentState => {
 };
 const named = hostileIds.map((id) => ({ id, title: shownId(id) }));
 
-describe.each(named)('D90: a call whose id is $title', ({ id }) => {
+describe.each(named)('D90: a tool call whose id is $title', ({ id }) => {
   const script = () => [
     toolCalls([
       { name: 'pay', id: 'plain', args: { n: 'harmless' } },
@@ -23,10 +23,10 @@ describe.each(named)('D90: a call whose id is $title', ({ id }) => {
   ];
 
   it.each([
-    ['as it is', (state: AgentState) => state],
-    ['whole and stored', stored],
+    ['in memory', (state: AgentState) => state],
+    ['full JSON', stored],
     ['slim', slim],
-  ])('waits for its own answer (%s)', async (_how, pass) => {
+  ])('needs its own approval (%s)', async (_how, pass) => {
     const pay = gated();
     const agent = agentWith(script(), pay);
     const paused = pass(await agent.run('go'));
@@ -46,7 +46,7 @@ describe.each(named)('D90: a call whose id is $title', ({ id }) => {
     await takesAnotherTurn(state);
   });
 
-  it('is denied and stopped like any other', async () => {
+  it('can be denied and stopped', async () => {
     const pay = gated();
     const agent = agentWith(script(), pay);
     const paused = await agent.run('go');
@@ -59,21 +59,9 @@ describe.each(named)('D90: a call whose id is $title', ({ id }) => {
     await takesAnotherTurn(state);
   });
 
-  it('carries agents inside it, two deep, over a pause', async () => {
+  it('keeps nested agents, two levels deep, over a pause', async () => {
     const pay = gated();
-    const agentNamed = (name: string, calls: Parameters<typeof toolCalls>[0]) =>
-      AgentBuilder.base()
-        .withName(name)
-        .withDriver(DeterministicDriver.fromSteps(toolCalls(calls), final(`${name} done`)));
-    const inner = agentNamed('inner', [{ name: 'pay', id, args: { n: 1 } }])
-      .withTools(pay)
-      .build();
-    const middle = agentNamed('middle', [{ name: 'ask', id, args: { input: 'go' } }])
-      .withTools(inner.asTool({ name: 'ask', description: 'Asks.' }))
-      .build();
-    const root = agentNamed('root', [{ name: 'ask', id, args: { input: 'go' } }])
-      .withTools(middle.asTool({ name: 'ask', description: 'Asks.' }))
-      .build();
+    const root = nestedTwice(id, pay, { n: 1 });
     const paused = slim(stored(await root.run('go')));
     const [pending] = paused.pendingApprovals;
     expect(pending).toMatchObject({ tool: 'pay', args: { n: 1 } });
@@ -98,7 +86,7 @@ describe.each(named)('D90: a call whose id is $title', ({ id }) => {
   });
 });
 
-describe('D90: old documents whose ids are odd', () => {
+describe('D90: stored documents with unusual call ids', () => {
   const old = async (id: string): Promise<AgentState> => {
     const agent = agentWith([toolCalls([{ name: 'pay', id: 'ODDID' }])], gated());
     const text = JSON.stringify(await agent.run('go'));
@@ -107,7 +95,7 @@ describe('D90: old documents whose ids are odd', () => {
     );
   };
 
-  it.each(named)('$title: loads, is answered and ends', async ({ id }) => {
+  it.each(named)('$title: loads, accepts an answer and ends', async ({ id }) => {
     const pay = gated();
     const agent = agentWith([final('done')], pay);
     const paused = await old(id);
@@ -119,13 +107,13 @@ describe('D90: old documents whose ids are odd', () => {
   });
 });
 
-describe('the object of answers', () => {
+describe('the approvals option', () => {
   it.each([
-    ['that takes an answer for its prototype', { __proto__: approve }],
-    ['that is a list', []],
-    ['of a class', new Date()],
-    ['that is a Map', new Map([['plain', approve]])],
-  ])('one %s is refused', async (_case, approvals) => {
+    ['an object with an answer as its prototype', { __proto__: approve }],
+    ['an array', []],
+    ['a class instance', new Date()],
+    ['a Map', new Map([['plain', approve]])],
+  ])('rejects %s', async (_case, approvals) => {
     const pay = gated();
     const agent = agentWith([toolCalls([{ name: 'pay', id: '__proto__' }])], pay);
     const paused = await agent.run('go');
@@ -135,7 +123,7 @@ describe('the object of answers', () => {
     expect(pay.calls).toEqual([]);
   });
 
-  it('one of another realm is read', async () => {
+  it('accepts an object from another realm', async () => {
     const pay = gated();
     const agent = agentWith([toolCalls([{ name: 'pay', id: 'plain' }]), final('done')], pay);
     const paused = await agent.run('go');
@@ -145,7 +133,7 @@ describe('the object of answers', () => {
     expect(pay.calls).toHaveLength(1);
   });
 
-  it('one without a prototype is read', async () => {
+  it('accepts an object without a prototype', async () => {
     const pay = gated();
     const agent = agentWith([toolCalls([{ name: 'pay', id: 'a' }]), final('done')], pay);
     const approvals = Object.assign(Object.create(null) as object, { a: approve });

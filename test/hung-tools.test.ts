@@ -7,7 +7,7 @@ import { agentWith, tool } from './setup/tools.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe('D53: a hung tool', () => {
-  it('ends at its own timeout with a result of type timeout, and the run continues', async () => {
+  it('ends at its timeout with a timeout result, and the run continues', async () => {
     const clock = fakeClock();
     let signal: AbortSignal | undefined;
     const hung = defineTool({
@@ -43,7 +43,7 @@ describe('D53: a hung tool', () => {
     await takesAnotherTurn(state);
   });
 
-  it('has a timeout even if none was given: 60 seconds', async () => {
+  it('times out after 60 seconds by default', async () => {
     const clock = fakeClock();
     const driver = DeterministicDriver.fromSteps(toolCall('hung'), final('done'));
     const hung = tool('hung', () => new Promise(() => {}));
@@ -54,7 +54,7 @@ describe('D53: a hung tool', () => {
     expect(state.output).toBe('done');
   });
 
-  it('is judged by the error policy: the default stops', async () => {
+  it('stops the run with the default error policy', async () => {
     const clock = fakeClock();
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('hung')))

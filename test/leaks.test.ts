@@ -1,12 +1,5 @@
-import {
-  AgentBuilder,
-  AgentState,
-  pairingProblem,
-  type AgentEvent,
-  type InferenceChunk,
-  type InferenceDriver,
-  type InferenceResponse,
-} from 'onward';
+import { AgentBuilder, AgentState, type AgentEvent } from 'onward';
+import type { InferenceDriver, InferenceChunk, InferenceResponse } from 'onward/drivers';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -14,7 +7,7 @@ const args = { city: 'Paris', tags: ['a', 'b'], note: 'say "hi" {now}' };
 const json = JSON.stringify(args);
 const named = { name: 'weather', arguments: args };
 
-/** D61: what models were seen to say beside the very same structured call. */
+/** D61: text that models emit next to the same structured call. */
 const leaks: Readonly<Record<string, string>> = {
   'bare arguments': json,
   'indented arguments': JSON.stringify(args, null, 2),
@@ -40,7 +33,7 @@ const response = (content: string): InferenceResponse => ({
   usage: null,
 });
 
-/** Says `pieces`, before or behind the call, and then answers in prose. */
+/** A driver that emits `pieces` before or after the tool call, then answers in prose. */
 function talkative(pieces: readonly string[], callFirst = false): InferenceDriver {
   let calls = 0;
   const done: InferenceResponse = { ...response(''), content: 'Sunny.', toolCalls: [] };
@@ -80,13 +73,13 @@ const splits = (text: string): string[][] => [
   text.split(''),
 ];
 
-describe('D61: arguments never become what the model said', () => {
-  it.each(Object.entries(leaks))('%s, in one piece', async (_shape, text) => {
+describe('D61: tool arguments never appear as assistant text', () => {
+  it.each(Object.entries(leaks))('%s, not streamed', async (_shape, text) => {
     const { state, first, weather } = await watch(talkative([text]), false);
     expect(weather.calls).toEqual([args]);
     expect(said(state)).toEqual(['', 'Sunny.']);
     expect(first.notes).toEqual(['contentLeakDropped']);
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
   it.each(Object.entries(leaks))('%s, streamed in any two pieces', async (_shape, text) => {
@@ -99,13 +92,13 @@ describe('D61: arguments never become what the model said', () => {
     }
   });
 
-  it.each(Object.entries(leaks))('%s, streamed behind the call', async (_shape, text) => {
+  it.each(Object.entries(leaks))('%s, streamed after the call', async (_shape, text) => {
     const { state, shown } = await watch(talkative([text.slice(0, 3), text.slice(3)], true), true);
     expect(shown).toBe('');
     expect(said(state)).toEqual(['', 'Sunny.']);
   });
 
-  it('leaves exactly one assistant message, with its calls, and takes another turn', async () => {
+  it('keeps one assistant message with its calls, and the next turn works', async () => {
     const { state } = await watch(talkative([json]), true);
     const roles = state.messages.toJSON().map(({ role }) => role);
     expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant']);
@@ -118,7 +111,7 @@ describe('D61: arguments never become what the model said', () => {
   });
 });
 
-describe('words beside tool calls are kept and shown', () => {
+describe('text next to tool calls is kept and streamed', () => {
   it.each([
     'Let me look that up.',
     `I will call it with ${json}`,
@@ -142,13 +135,13 @@ describe('words beside tool calls are kept and shown', () => {
   });
 });
 
-describe('the same text without structured calls', () => {
+describe('text that looks like a tool call, without structured calls', () => {
   it.each([
     ['name and arguments', ['looksLikeToolCall']],
     ['an OpenAI function object', ['looksLikeToolCall']],
     ['a fence with a call', ['looksLikeToolCall']],
     ['bare arguments', []],
-  ] as const)('%s is kept, shown, noted and never run', async (shape, notes) => {
+  ] as const)('%s is kept, streamed, noted and never run', async (shape, notes) => {
     const text = leaks[shape]!;
     for (const pieces of splits(text)) {
       const weather = mockTool('weather', 'sun');
@@ -169,7 +162,7 @@ describe('the same text without structured calls', () => {
     }
   });
 
-  it('is not held back where no tool could have been called', async () => {
+  it('is not held back if the agent has no tools', async () => {
     const chunks: string[] = [];
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(ScenarioStep.stream(['{"a":', '1}'])))
@@ -179,13 +172,13 @@ describe('the same text without structured calls', () => {
         if (e.type === 'StreamChunk') chunks.push(e.content);
       },
     });
-    // the redactor keeps the colon until it has seen the value
+    // the redactor holds the colon back until it sees the value
     expect(chunks).toEqual(['{"a"', ':1}']);
   });
 });
 
-describe('streaming', () => {
-  it('shows prose as it comes, under the id that the message will have', async () => {
+describe('streaming an answer', () => {
+  it('emits prose as it arrives, with the id of the final message', async () => {
     const events: AgentEvent[] = [];
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(ScenarioStep.stream(['Hel', 'lo ', 'you'])))
@@ -203,7 +196,7 @@ describe('streaming', () => {
     );
   });
 
-  it('a stream that ends without its answer is a failed model call, and the text is discarded', async () => {
+  it('fails and discards the text if the stream ends early', async () => {
     const types: string[] = [];
     const driver: InferenceDriver = {
       name: 'short',
@@ -222,7 +215,7 @@ describe('streaming', () => {
     expect(state.messages.length).toBe(1);
   });
 
-  it('shows the answer once even if the driver cannot stream', async () => {
+  it('emits one chunk if the driver cannot stream', async () => {
     const chunks: string[] = [];
     const { infer } = DeterministicDriver.fromResponses('Hello');
     const agent = AgentBuilder.base().withDriver({ name: 'plain', infer }).build();

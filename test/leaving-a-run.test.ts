@@ -1,11 +1,11 @@
-import { AgentBuilder, AgentState, pairingProblem, type AgentEvent } from 'onward';
+import { AgentBuilder, AgentState, type AgentEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('leaving a stream', () => {
+describe('leaving a stream early', () => {
   const agent = () =>
     AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('work', {}, 'Working.'), final('done')))
@@ -13,7 +13,7 @@ describe('leaving a stream', () => {
       .build();
 
   it.each(['AgentStarted', 'StreamChunk', 'ToolCallStarted'])(
-    'at %s aborts the run, and result still resolves',
+    'aborts the run at %s, and the state still resolves',
     async (type) => {
       const stream = agent().stream('go');
       for await (const event of stream) if (event.type === type) break;
@@ -24,7 +24,7 @@ describe('leaving a stream', () => {
     },
   );
 
-  it('reading to the end aborts nothing', async () => {
+  it('does not abort after the last event', async () => {
     const stream = agent().stream('go');
     const types: string[] = [];
     for await (const event of stream) types.push(event.type);
@@ -32,11 +32,11 @@ describe('leaving a stream', () => {
     expect(await stream.state).toMatchObject({ status: 'completed', output: 'done' });
   });
 
-  it('not reading at all aborts nothing either', async () => {
+  it('does not abort if the stream is never read', async () => {
     expect(await agent().stream('go').state).toMatchObject({ status: 'completed' });
   });
 
-  it('the signal of the caller still counts', async () => {
+  it('keeps the abort signal of the caller', async () => {
     const controller = new AbortController();
     const stream = agent().stream('go', { signal: controller.signal });
     for await (const event of stream) if (event.type === 'ToolCallStarted') controller.abort('me');
@@ -44,7 +44,7 @@ describe('leaving a stream', () => {
     expect(state.lastContinuationOutcome?.decisive?.reason).toBe('me');
   });
 
-  it('misuse reaches the reader and the result', async () => {
+  it('misuse rejects both the iterator and the state', async () => {
     const stream = agent().stream(AgentState.empty());
     const read = async () => {
       for await (const _event of stream);
@@ -54,7 +54,7 @@ describe('leaving a stream', () => {
   });
 });
 
-describe('leaving iterate', () => {
+describe('leaving iterate() early', () => {
   const make = () => {
     const work = mockTool('work', 'ok');
     const driver = DeterministicDriver.fromSteps(
@@ -69,7 +69,7 @@ describe('leaving iterate', () => {
     };
   };
 
-  it('early pauses: nothing more is asked, and resume continues from the last state', async () => {
+  it('pauses without another model call, and resume continues', async () => {
     const { agent, work, driver } = make();
     const events: AgentEvent[] = [];
     let last: AgentState | undefined;
@@ -80,7 +80,7 @@ describe('leaving iterate', () => {
     expect(driver.requests).toHaveLength(1);
     expect(last).toMatchObject({ status: 'in_progress', stepCount: 1 });
     expect(events.at(-1)).toMatchObject({ type: 'AgentPaused', kind: 'handover', stepCount: 1 });
-    expect(pairingProblem(last!.messages)).toBeNull();
+    expect(last!.messages.pairingProblem()).toBeNull();
     const state = await agent.resume(JSON.parse(JSON.stringify(last)) as never);
     expect(state).toMatchObject({ status: 'completed', output: 'done', stepCount: 3 });
     expect(work.calls).toEqual([{ n: 1 }, { n: 2 }]);
@@ -88,7 +88,7 @@ describe('leaving iterate', () => {
     await takesAnotherTurn(state);
   });
 
-  it('the next step waits for the reader', async () => {
+  it('the next step waits for the consumer', async () => {
     const { agent, driver } = make();
     const counts: number[] = [];
     for await (const state of agent.iterate('go')) {
@@ -98,7 +98,7 @@ describe('leaving iterate', () => {
     expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
   });
 
-  it('an abort ends it like any run', async () => {
+  it('an abort ends the iteration', async () => {
     const { agent } = make();
     const controller = new AbortController();
     const states: AgentState[] = [];
@@ -110,7 +110,7 @@ describe('leaving iterate', () => {
     await takesAnotherTurn(states.at(-1)!);
   });
 
-  it('a run that ends before its first step still gives its state', async () => {
+  it('yields the state of a run that ends before its first step', async () => {
     const { agent } = make();
     const states: AgentState[] = [];
     for await (const state of agent.iterate('go', { signal: AbortSignal.abort() }))
@@ -131,7 +131,7 @@ describe('stop(state)', () => {
       .withTools(mockTool('look', 'seen'), mockTool('pay', 'paid', { needsApproval: true }))
       .build();
 
-  it('on a paused state seals the open calls and ends as user_requested', async () => {
+  it('closes the open calls of a paused state and ends as user_requested', async () => {
     const paused = await agent().run('go');
     const events: AgentEvent[] = [];
     const state = agent().stop(JSON.parse(JSON.stringify(paused)) as never, {
@@ -148,7 +148,7 @@ describe('stop(state)', () => {
     await takesAnotherTurn(state);
   });
 
-  it('between steps needs nothing sealed', async () => {
+  it('closes no call between two steps', async () => {
     const one = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCall('look'), final('done')))
       .withTools(mockTool('look', 'seen'))
@@ -162,7 +162,7 @@ describe('stop(state)', () => {
     await takesAnotherTurn(state);
   });
 
-  it('leaves an ended state as it is', async () => {
+  it('returns an ended state unchanged', async () => {
     const one = AgentBuilder.base().withDriver(DeterministicDriver.fromResponses('hi')).build();
     const done = await one.run('go');
     expect(one.stop(done)).toBe(done);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { ErrorPolicy, pairingProblem, StopReason, type AgentBuilder } from 'onward';
+import { ErrorPolicy, StopReason, type AgentBuilder } from 'onward';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -8,7 +8,7 @@ import { pages } from './setup/scripts.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
-describe('limits are values: nothing is thrown and nothing is lost', () => {
+describe('a run that reaches a limit throws nothing and loses nothing', () => {
   const slow = (clock: ReturnType<typeof fakeClock>) =>
     mockTool('search', () => {
       clock.jump(40_000);
@@ -51,10 +51,10 @@ describe('limits are values: nothing is thrown and nothing is lost', () => {
       ['tool', 'found'],
     ]);
     expect(state.outputText).toBe('Page 2.');
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
-  it('D04: a limit on a tool step with a declared output gives what there is, never a throw', async () => {
+  it('D04: keeps partial structured output at a limit', async () => {
     const { builder } = base([toolCall('search', {}, '{"city": "Ghent", "partners": [1, 2')]);
     const schema = z.object({ city: z.string(), partners: z.array(z.number()) });
     const state = await builder.withMaxSteps(1).withResponseFormat(schema).build().run('go');
@@ -66,13 +66,13 @@ describe('limits are values: nothing is thrown and nothing is lost', () => {
     });
   });
 
-  it('D04: and null where nothing was said', async () => {
+  it('D04: has no partial output if the model gave no text', async () => {
     const { builder } = base(pages(1));
     const state = await builder.withMaxSteps(1).withResponseFormat(z.object({})).build().run('go');
     expect(state).toMatchObject({ stopReason: 'steps_limit', output: null, partialOutput: null });
   });
 
-  it('a cost limit without a price lets the run continue, and says so on every step', async () => {
+  it('does not enforce a cost limit without prices and reports that on every step', async () => {
     const { builder } = base([...pages(2), final('done')]);
     const state = await builder.withMaxCost(0.01).build().run('go');
     expect(state.status).toBe('completed');
@@ -85,8 +85,8 @@ describe('limits are values: nothing is thrown and nothing is lost', () => {
   });
 });
 
-describe('a limit bites only while work is pending', () => {
-  it('D08: an answer exactly at step N of N is completed', async () => {
+describe('limits apply only while work is pending', () => {
+  it('D08: a run that answers at the last allowed step is completed', async () => {
     const { builder } = base([...pages(3), final('done')]);
     const state = await builder.withMaxSteps(4).build().run('go');
     expect(state).toMatchObject({ status: 'completed', stopReason: 'completed', output: 'done' });
@@ -99,12 +99,12 @@ describe('a limit bites only while work is pending', () => {
   it.each<[string, (b: AgentBuilder) => AgentBuilder]>([
     ['tokens', (b) => b.withMaxTokens(10)],
     ['cost', (b) => b.withMaxCost(0.01)],
-  ])('D08: so is an answer that overspends its %s', async (_kind, limited) => {
+  ])('D08: an answer that exceeds its %s is completed', async (_kind, limited) => {
     const { builder } = base([final('done', { usage: { input: 400, output: 100 }, cost: 5 })]);
     expect(await limited(builder).build().run('go')).toMatchObject({ stopReason: 'completed' });
   });
 
-  it('D09: for every limit N the reason flips exactly at N + 1 needed steps', async () => {
+  it('D09: for every limit N the run stops exactly when it needs N + 1 steps', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 9 }),
@@ -121,7 +121,7 @@ describe('a limit bites only while work is pending', () => {
     );
   });
 
-  it('failed model calls use up no step', async () => {
+  it('failed model calls do not count as steps', async () => {
     const failure = error({ type: 'rate_limit', message: '429' });
     const { builder } = base([failure, failure, ...pages(1), failure, final('done')]);
     const state = await builder

@@ -1,20 +1,15 @@
-import {
-  createRedactor,
-  ErrorPolicy,
-  logEvents,
-  type AgentEvent,
-  type AgentEventType,
-  type AgentState,
-} from 'onward';
+import { createRedactor, ErrorPolicy, logEvents, type AgentEvent, type AgentState } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { AgentEventType } from '../src/events/agent-event.ts';
 import { args, at, builder, types } from './setup/events.ts';
+import { failingListeners, rejectionsReported, watchFailures } from './setup/failing-listeners.ts';
 
-describe('listening', () => {
-  const script = () =>
-    DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock', args), ScenarioStep.final('7.'));
+const script = () =>
+  DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock', args), ScenarioStep.final('7.'));
 
-  it('`on`, `wiretap` and the wiretap of one run hear what they asked for, until they leave', async () => {
+describe('event listeners', () => {
+  it('`on`, `wiretap` and the wiretap of a run receive events until they unsubscribe', async () => {
     const agent = builder(DeterministicDriver.fromResponses('one', 'two', 'three')).build();
     const heard: string[] = [];
     const leave = agent.on('AgentFinished', ({ stepCount }) => heard.push(`on ${stepCount}`));
@@ -44,7 +39,7 @@ describe('listening', () => {
     expect(await streamed('ToolCallDelta')).toEqual([true, true]);
   });
 
-  it('a driver that cannot stream still shows its text as one chunk', async () => {
+  it('a driver that cannot stream emits its text as one chunk', async () => {
     const { stream: _none, ...driver } = DeterministicDriver.fromResponses('Hello.');
     const agent = builder(driver).build();
     const chunks: string[] = [];
@@ -53,7 +48,55 @@ describe('listening', () => {
     expect(chunks).toEqual(['Hello.']);
   });
 
-  it('no event is made, redacted or dated without a listener', async () => {
+  it('a listener added in mid-answer gets text, reasoning and arguments from the start', async () => {
+    const usage = { input: 1, output: 1, total: 2 };
+    const call = { index: 0, id: 'c1', name: 'stock' };
+    const heard: string[] = [];
+    let turn = 0;
+    const listen = (): void => {
+      agent.on('StreamChunk', ({ content, offset }) => heard.push(`${offset} ${content}`));
+      agent.on('ReasoningDelta', ({ content, offset }) => heard.push(`${offset} ${content}`));
+    };
+    const agent = builder({
+      name: 'slow',
+      infer: () => Promise.reject(new Error('it streams')),
+      async *stream() {
+        if (++turn === 2) {
+          const response = { content: '7.', toolCalls: [], finishReason: 'stop', usage } as const;
+          return yield { type: 'done', response };
+        }
+        leave();
+        yield { type: 'reasoning', text: 'I should ' };
+        yield { type: 'content', text: 'Let me ' };
+        yield { type: 'tool_call', ...call, argsDelta: '{"sku":"A-1",' };
+        listen();
+        yield { type: 'reasoning', text: 'look ' };
+        yield { type: 'content', text: 'look ' };
+        yield { type: 'reasoning', text: 'there.' };
+        yield { type: 'content', text: 'there.' };
+        agent.on('ToolCallDelta', ({ argsDelta, offset }) => heard.push(`${offset} ${argsDelta}`));
+        yield { type: 'tool_call', ...call, argsDelta: '"count":2}' };
+        const toolCalls = [{ id: 'c1', name: 'stock', args: { sku: 'A-1', count: 2 } }];
+        const response = { content: 'Let me look there.', toolCalls, usage } as const;
+        const reasoning = 'I should look there.';
+        yield { type: 'done', response: { ...response, finishReason: 'tool_calls', reasoning } };
+      },
+    })
+      .withTools(mockTool('stock', 7))
+      .build();
+    // a first listener, removed later, makes the driver stream
+    const leave = agent.on('ToolCallDelta', () => {});
+    await agent.run('go');
+    expect(heard.slice(0, -1)).toEqual([
+      '0 I should look ',
+      '0 Let me look ',
+      '14 there.',
+      '12 there.',
+      '0 {"sku":"A-1","count":2}',
+    ]);
+  });
+
+  it('no event is built, redacted or dated without a listener', async () => {
     const base = createRedactor();
     const looked = vi.fn();
     const redactor = {
@@ -86,7 +129,7 @@ describe('listening', () => {
     expect(await measure('ToolCallStarted')).toEqual([1, silentTimes + 1]);
   });
 
-  it('the same run, listened to or not, ends in the same state', async () => {
+  it('a run ends in the same state with and without listeners', async () => {
     const shape = (state: AgentState): unknown =>
       JSON.parse(
         JSON.stringify({ ...state.toJSON(), agentId: '', execution: null, executionStartedAt: '' })
@@ -101,38 +144,9 @@ describe('listening', () => {
 });
 
 describe('a listener that fails', () => {
-  const reports = vi.spyOn(console, 'error');
-  const unhandled = vi.fn();
-
-  beforeEach(() => {
-    reports.mockReset().mockImplementation(() => {});
-    unhandled.mockReset();
-    process.on('unhandledRejection', unhandled);
-  });
-  afterEach(() => {
-    process.off('unhandledRejection', unhandled);
-  });
-
-  const failing: [string, () => unknown][] = [
-    [
-      'throws',
-      () => {
-        throw new Error('listener broke');
-      },
-    ],
-    [
-      'rejects',
-      async () => {
-        throw new Error('listener broke');
-      },
-    ],
-  ];
-
-  it.each(failing)('and %s on every event changes nothing and is reported', async (_how, fail) => {
-    const make = () =>
-      builder(DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock', args), '7.'))
-        .withTools(mockTool('stock', 7))
-        .build();
+  it.each(failingListeners)('and %s on every event changes nothing', async (_how, fail) => {
+    const { reports, unhandled } = watchFailures();
+    const make = () => builder(script()).withTools(mockTool('stock', 7)).build();
     const agent = make();
     const heard: AgentEvent[] = [];
     agent.wiretap(fail);
@@ -141,7 +155,7 @@ describe('a listener that fails', () => {
     const state = await agent.run('go', { wiretap: fail });
     const stream = make().stream('go', { wiretap: fail });
     for await (const event of stream) expect(event.executionId).not.toBe('');
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await rejectionsReported();
     expect(state).toMatchObject({ status: 'completed', output: '7.' });
     expect(await stream.state).toMatchObject({ status: 'completed', output: '7.' });
     expect(types(heard).at(-1)).toBe('AgentFinished');
@@ -151,7 +165,7 @@ describe('a listener that fails', () => {
 });
 
 describe('logging a run', () => {
-  it('gives a log the shape pino wants: levels, fields, one line for a person, no deltas', async () => {
+  it('calls a pino-like logger with levels, fields and one readable line, without deltas', async () => {
     const lines: [string, object, string][] = [];
     const to =
       (level: string) =>

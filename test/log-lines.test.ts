@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { gated } from './setup/approvals.ts';
 import {
   AgentBuilder,
   AgentState,
@@ -20,7 +21,7 @@ const HOSTILE =
   '\u001b]0;pwn\u0007\u001b[2J\u009b31m\u202eevil\u2066\u200b\ufeff\u{e0041}\r\n2026-01-01 FAKE LOG LINE level=info\u2028x';
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Everything that can be foreign is hostile: names, ids, arguments, texts, errors, reasons. */
+/** Events with hostile text in names, ids, arguments, messages, errors and reasons. */
 async function hostileEvents(): Promise<readonly AgentEvent[]> {
   const echo = defineTool({
     name: 'echo',
@@ -31,13 +32,6 @@ async function hostileEvents(): Promise<readonly AgentEvent[]> {
       if (fail !== undefined) throw new Error(fail);
       return args;
     },
-  });
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    parameters: { type: 'object' },
-    needsApproval: true,
-    execute: () => 'paid',
   });
   const agent = AgentBuilder.base()
     .withModel(
@@ -55,7 +49,7 @@ async function hostileEvents(): Promise<readonly AgentEvent[]> {
         ScenarioStep.final(HOSTILE),
       ),
     )
-    .withTools(echo, pay)
+    .withTools(echo, gated())
     .withErrorPolicy(ErrorPolicy.retryAll())
     .build();
   const events: AgentEvent[] = [];
@@ -65,14 +59,14 @@ async function hostileEvents(): Promise<readonly AgentEvent[]> {
   return events;
 }
 
-describe('a line of a log', () => {
-  it('holds no control, bidirectional or invisible character, whatever the event says', async () => {
+describe('log lines', () => {
+  it('of describeEvent contain no control, bidirectional or invisible characters', async () => {
     const events = await hostileEvents();
     expect(new Set(events.map(({ type }) => type)).size).toBeGreaterThan(10);
     for (const event of events) expect(describeEvent(event)).not.toMatch(UNSAFE);
   });
 
-  it('holds none in the fields that a logger gets either; line ends stay for it to write', async () => {
+  it('of logEvents contain none in their fields, except line breaks', async () => {
     const lines: string[] = [];
     const write = (fields: object, message: string): void => {
       lines.push(
@@ -89,7 +83,7 @@ describe('a line of a log', () => {
     for (const line of lines) expect(line).not.toMatch(UNSAFE);
   });
 
-  it('holds none in the lines of consoleBroadcaster', async () => {
+  it('of consoleBroadcaster contain none', async () => {
     const lines: string[] = [];
     const broadcaster = consoleBroadcaster({ log: (line) => lines.push(line) });
     const envelope = envelopeOf(BroadcastConfig.debug());
@@ -102,7 +96,7 @@ describe('a line of a log', () => {
   });
 });
 
-describe('the default reporters', () => {
+describe('the default error reporters', () => {
   afterEach(() => vi.restoreAllMocks());
   const said = (): { lines: string[] } => {
     const lines: string[] = [];
@@ -119,7 +113,7 @@ describe('the default reporters', () => {
     }
   };
 
-  it('report a listener that throws in one line and the frames below it', async () => {
+  it('report a listener error in one line with its stack frames', async () => {
     const { lines } = said();
     const agent = AgentBuilder.base().withModel(DeterministicDriver.fromResponses('ok')).build();
     await agent.run('x', {
@@ -130,7 +124,7 @@ describe('the default reporters', () => {
     expectSafe(lines);
   });
 
-  it('report work on a session that failed', async () => {
+  it('report a failed session run', async () => {
     const { lines } = said();
     const agent = AgentBuilder.base().withModel(DeterministicDriver.fromResponses('ok')).build();
     const runtime = new SessionRuntime({
@@ -147,7 +141,7 @@ describe('the default reporters', () => {
     expectSafe(lines);
   });
 
-  it('report a request that failed', async () => {
+  it('report a failed request', async () => {
     const { lines } = said();
     const agent = AgentBuilder.base().withModel(DeterministicDriver.fromResponses('ok')).build();
     const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });

@@ -5,8 +5,8 @@ import { builder, driven, Heard, quick, spoken } from './setup/message-events.ts
 
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
 
-describe('MessageAdded: what the model says', () => {
-  it('streamed or not, the event is the same', async () => {
+describe('MessageAdded: assistant messages', () => {
+  it('the event is the same with and without streaming', async () => {
     const listened = async (streams: boolean): Promise<object[]> => {
       const driver = DeterministicDriver.fromSteps(stream(['Hel', 'lo.']));
       const agent = driven(driver).withClock(fakeClock()).build();
@@ -22,7 +22,7 @@ describe('MessageAdded: what the model says', () => {
     expect(await listened(true)).toEqual(await listened(false));
   });
 
-  it('the id is that of the chunks, and the text is theirs', async () => {
+  it('the id and text match those of the chunks', async () => {
     const heard = new Heard();
     await builder(stream(['Hel', 'lo.']))
       .build()
@@ -38,11 +38,11 @@ describe('MessageAdded: what the model says', () => {
 
   it.each([
     ['a call that runs', [{ name: 'stock' }]],
-    ['several that run', [{ name: 'stock' }, { name: 'stock' }]],
-    ['one that is refused', [{ name: 'nope' }]],
-    ['one that waits, beside one that runs', [{ name: 'pay' }, { name: 'stock' }]],
-    ['one that waits', [{ name: 'pay' }]],
-  ])('text beside tool calls is told before them: %s', async (_name, calls) => {
+    ['several calls that run', [{ name: 'stock' }, { name: 'stock' }]],
+    ['a call that is rejected', [{ name: 'nope' }]],
+    ['a call that needs approval next to one that runs', [{ name: 'pay' }, { name: 'stock' }]],
+    ['a call that needs approval', [{ name: 'pay' }]],
+  ])('text next to tool calls is emitted before them: %s', async (_name, calls) => {
     const heard = new Heard();
     const agent = builder(toolCalls(calls, 'I will look.'), 'Done.')
       .withTools(mockTool('stock', 7), mockTool('pay', 'ok', { needsApproval: () => true }))
@@ -60,7 +60,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
   });
 
-  it.each(['', '   ', '\n\t'])('blank text (%j) gives none', async (text) => {
+  it.each(['', '   ', '\n\t'])('blank text (%j) emits no event', async (text) => {
     const heard = new Heard();
     const agent = builder(toolCall('stock', {}, text), final(text))
       .withTools(mockTool('stock', 7))
@@ -71,7 +71,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.of('AgentFinished')).toMatchObject([{ outputText: text }]);
   });
 
-  it('a call that leaked into the text is no text', async () => {
+  it('leaked tool arguments emit no event', async () => {
     const heard = new Heard();
     const leak = { name: 'stock', args: { article: 'lamp' } };
     const text = JSON.stringify({ name: 'stock', arguments: leak.args });
@@ -83,7 +83,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.told).toEqual(['0 user: Lamps?', '2 assistant: Done.']);
   });
 
-  it('D55, D56: the text of a failed call never counts, that of the retry once', async () => {
+  it('D55, D56: emits no text of a failed call, and the text of the retry once', async () => {
     const heard = new Heard();
     const agent = builder(error('broken', { chunks: ['Let me'] }), stream(['All ', 'good.']))
       .withErrorPolicy(quick)
@@ -94,7 +94,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.of('StreamDiscarded')).toHaveLength(1);
   });
 
-  it('a hook that asks the model twice gives one message: the one that is kept', async () => {
+  it('a hook that calls the model twice emits only the stored message', async () => {
     const heard = new Heard();
     const agent = builder('First.', 'Second.')
       .withHooks({
@@ -110,7 +110,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.told).toEqual(['0 user: go', '1 assistant: Second. And more.']);
   });
 
-  it('D45: text that an abort has cut is told as it is kept', async () => {
+  it('D45: emits the text of an aborted answer as it is stored', async () => {
     const stop = new AbortController();
     const heard = new Heard();
     const agent = driven(
@@ -123,7 +123,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
   });
 
-  it('a refusal is told as it is kept, before its failure', async () => {
+  it('emits a refusal before its failure', async () => {
     const heard = new Heard();
     const agent = builder(final('', { refusal: 'I cannot help with that.' })).build();
     const state = await agent.run('Break in.', heard.options);
@@ -133,7 +133,7 @@ describe('MessageAdded: what the model says', () => {
     expect(heard.of('AgentFailed')).toMatchObject([{ outputText: 'I cannot help with that.' }]);
   });
 
-  it('an answer that a hook around the step spoils stays told once', async () => {
+  it('emits an answer once if a step hook throws after it', async () => {
     const heard = new Heard();
     const agent = builder('Hello.')
       .withHooks({

@@ -5,8 +5,8 @@ import { builder, Heard, quick, spoken } from './setup/message-events.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
-describe('MessageAdded: what the run answers', () => {
-  it('is told once, right after the start, and with its id', async () => {
+describe('MessageAdded: user messages', () => {
+  it('is emitted once, right after AgentStarted, with the id of the message', async () => {
     const heard = new Heard();
     const state = await builder('Hello.').build().run('Hi', heard.options);
     expect(heard.types.slice(0, 3)).toEqual([
@@ -24,7 +24,7 @@ describe('MessageAdded: what the run answers', () => {
     });
   });
 
-  it('several messages in a row are all told, in order; system messages and history are not', async () => {
+  it('is emitted for all new messages in order, but not for system messages and history', async () => {
     const heard = new Heard();
     const start = AgentState.empty()
       .withMessages(
@@ -47,7 +47,7 @@ describe('MessageAdded: what the run answers', () => {
     ]);
   });
 
-  it('a message without text is told too: it was said', async () => {
+  it('is emitted for a message without text', async () => {
     const heard = new Heard();
     const image = { type: 'image', url: 'https://example.com/lamp.png' } as const;
     const start = AgentState.empty().withUserMessage([image]);
@@ -55,7 +55,7 @@ describe('MessageAdded: what the run answers', () => {
     expect(heard.told).toEqual(['0 user: ', '1 assistant: A lamp.']);
   });
 
-  it('the next run tells only what is new, also where the one before has answered nothing', async () => {
+  it('the next run emits only new messages, also after a failed run', async () => {
     const agent = builder(error('broken'), 'Here.').build();
     const failed = await agent.run('Where are you?');
     expect(failed.status).toBe('failed');
@@ -64,7 +64,7 @@ describe('MessageAdded: what the run answers', () => {
     expect(heard.told).toEqual(['0 user: Hello?', '1 assistant: Here.']);
   });
 
-  it('what the loop said in the name of the user is not told', async () => {
+  it('is not emitted for synthetic user messages', async () => {
     const schema = { type: 'object', required: ['title'] } as const;
     const agent = builder('no JSON', '{"title":1}', 'still none', 'nor here', '{"title":2}')
       .withResponseFormat(schema)
@@ -85,7 +85,7 @@ describe('MessageAdded: what the run answers', () => {
     expect(second.told).toEqual(['0 user: Again, please.', '1 assistant: {"title":2}']);
   });
 
-  it('a hook around the execution that takes its time does not hold it back', async () => {
+  it('is emitted before an execution hook runs', async () => {
     const heard = new Heard();
     const seen: string[][] = [];
     const agent = builder('Hello.')
@@ -115,7 +115,7 @@ describe('MessageAdded: nested agents', () => {
       .build();
   };
 
-  it('the text of a nested agent carries its own id; its task is no message of the user', async () => {
+  it('carries the id of the nested agent, and its task is not a user message', async () => {
     const heard = new Heard();
     const root = family();
     const paused = await root.run('Lamps?', heard.options);
@@ -146,13 +146,13 @@ describe('MessageAdded: nested agents', () => {
   });
 });
 
-describe('D43: a secret in what is said', () => {
+describe('D43: a secret in a message', () => {
   const byLook = 'sk-live-CANARY0123456789abcdef';
   const ours = 'CANARY/4711';
   const words = `${byLook} of ${ours}: {"password":"CANARY under a key"}`;
   const hidden = '[redacted] of [redacted]: {"password":"[redacted]"}';
 
-  it('is in the state, and neither in MessageAdded nor in outputText', async () => {
+  it('is in the state, but not in MessageAdded or outputText', async () => {
     const heard = new Heard();
     const agent = builder(`Use ${words}`)
       .withRedactor(createRedactor({ patterns: [/CANARY\/\d+/] }))
@@ -163,7 +163,7 @@ describe('D43: a secret in what is said', () => {
     expect(heard.of('AgentFinished')).toMatchObject([{ outputText: `Use ${hidden}` }]);
   });
 
-  it('a failed run hides it too', async () => {
+  it('is redacted in a failed run', async () => {
     const heard = new Heard();
     await builder(final('', { refusal: `Not with ${byLook}.` }))
       .build()

@@ -31,7 +31,7 @@ describe('a hook that falls back to another model', () => {
     },
   };
 
-  it('tells the reader that the text of the first is discarded', async () => {
+  it('discards the streamed text of the first model', async () => {
     const agent = AgentBuilder.base().withDriver(fallback()).withHooks(again).build();
     let shown = '';
     const state = await agent.run('go', {
@@ -44,7 +44,7 @@ describe('a hook that falls back to another model', () => {
     expect(shown).toBe('A whole answer.');
   });
 
-  it('an abort in the second keeps the text of the second alone', async () => {
+  it('an abort in the second call keeps only its text', async () => {
     const controller = new AbortController();
     const agent = AgentBuilder.base().withDriver(fallback()).withHooks(again).build();
     const state = await agent.run('go', {

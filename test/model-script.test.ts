@@ -9,7 +9,7 @@ const agent = AgentBuilder.base()
   .build();
 const script = 'search {"query":"a; b"}; "Nothing found; sorry."';
 
-it('answers a run, streamed or whole, and lets nothing else through', async () => {
+it('scripts a run, with and without streaming, and restores fetch', async () => {
   const { fetch } = globalThis;
   const texts: string[] = [];
   const wiretap = (event: { type: string; content?: unknown }): void => {
@@ -24,12 +24,12 @@ it('answers a run, streamed or whole, and lets nothing else through', async () =
   expect(process.env['OPENAI_API_KEY']).not.toBe('sk-scripted');
 });
 
-it('fails where the sample asks less than the script has', async () => {
+it('fails if the run uses fewer answers than the script has', async () => {
   await expect(withModelScript(`${script}; "More."`, () => agent.run('go'))).rejects.toThrow(
     'asked the model 2 times. Its script has 3 answers',
   );
 });
 
-it.each(['search', '{"query":"a"}', 'search "a"', 'null'])('refuses the step %s', (step) => {
+it.each(['search', '{"query":"a"}', 'search "a"', 'null'])('rejects the step %s', (step) => {
   expect(() => modelScript(step)).toThrow(`The model script has "${step}"`);
 });

@@ -6,8 +6,8 @@ import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('accounts', () => {
-  it('usage and cost of the child count for the parent, once', async () => {
+describe('totals of nested agents', () => {
+  it('usage and cost of the child count once for the parent', async () => {
     const child = builder(
       'helper',
       [
@@ -33,7 +33,7 @@ describe('accounts', () => {
     expect(state.execution.stepCount).toBe(2);
   });
 
-  it('a limit of the parent sees what the child used', async () => {
+  it('a limit of the parent counts the usage of the child', async () => {
     const child = builder('helper', [final('helped', { usage: { total: 1000 } })]).build();
     const root = builder('root', [toolCall('help', ask)], asTool(child))
       .withMaxTokens(500)
@@ -44,7 +44,7 @@ describe('accounts', () => {
     await takesAnotherTurn(state);
   });
 
-  it('usage of a child that failed counts as well', async () => {
+  it('usage of a failed child counts', async () => {
     const child = builder(
       'helper',
       [toolCall('look'), ScenarioStep.error('gone', { usage: { total: 7 } })],
@@ -54,7 +54,7 @@ describe('accounts', () => {
     expect(state.usage.total).toBe(15 + 15 + 7 + 15);
   });
 
-  it('time counts once, through the step of the parent', async () => {
+  it('time counts once, in the step of the parent', async () => {
     const clock = fakeClock();
     const slow = (ms: number, step: ScenarioStep): ScenarioStep => ({
       ...step,
@@ -88,8 +88,8 @@ describe('accounts', () => {
   it.each<[string, (b: AgentBuilder) => AgentBuilder]>([
     ['withTimeout', (b) => b.withTimeout({ seconds: 1 })],
     ['withCumulativeTimeout', (b) => b.withCumulativeTimeout({ seconds: 1 })],
-    ['the timeout of tools', (b) => b],
-  ])('the child has no timeout of its own: %s does not bind it', async (_case, limit) => {
+    ['the tool timeout', (b) => b],
+  ])('the child has no timeout: %s does not apply to it', async (_case, limit) => {
     const clock = fakeClock();
     const delayed = (step: ScenarioStep): ScenarioStep => ({
       ...step,
@@ -116,7 +116,7 @@ describe('accounts', () => {
     expect(state.output).toBe('done');
   });
 
-  it('the deadline of the root binds it', async () => {
+  it('the deadline of the root applies to the child', async () => {
     const clock = fakeClock();
     const child = builder('helper', [final('', { hangs: true })])
       .withClock(clock)

@@ -9,7 +9,7 @@ import { takesAnotherTurn } from './setup/states.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe('an agent as a tool', () => {
-  it('gets the task as its first message, and its output is the result', async () => {
+  it('gets the task as its first message and returns its output', async () => {
     const driver = DeterministicDriver.fromResponses('The answer is 42.');
     const child = AgentBuilder.base().withName('helper').withDriver(driver).build();
     const state = await rootOf(child).run('go');
@@ -19,7 +19,7 @@ describe('an agent as a tool', () => {
     await takesAnotherTurn(state);
   });
 
-  it('tells the model to hand over the task in full, and refuses anything else', async () => {
+  it('describes its input to the model and rejects other arguments', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('help', { task: 'x' }), final('done'));
     const child = builder('helper', []).build();
     const root = AgentBuilder.base()
@@ -36,7 +36,7 @@ describe('an agent as a tool', () => {
     expect(firstResult(state).error).toMatchObject({ type: 'validation', code: 'bad_arguments' });
   });
 
-  it('with a response format returns the validated value', async () => {
+  it('returns the validated value if it has a response format', async () => {
     const child = builder('helper', [final('{"score":7}')])
       .withResponseFormat(z.object({ score: z.number() }))
       .build();
@@ -45,7 +45,7 @@ describe('an agent as a tool', () => {
     expect(state.messages.withRole('tool')[0]?.text).toBe('{"score":7}');
   });
 
-  it('that was stopped returns its text with the reason, and is no error', async () => {
+  it('returns its text and the stop reason if it was stopped, without an error', async () => {
     const child = builder('helper', [toolCall('look', {}, 'So far: two lamps.')], mockTool('look'))
       .withMaxSteps(1)
       .build();
@@ -59,7 +59,7 @@ describe('an agent as a tool', () => {
     await takesAnotherTurn(state);
   });
 
-  it('that was stopped returns its last words, also where its last steps had none', async () => {
+  it('returns its last text if its final steps had none', async () => {
     const said = ['Two lamps in the hall.', 'Another in the yard.', ' \n', ''];
     const child = builder(
       'helper',
@@ -72,7 +72,7 @@ describe('an agent as a tool', () => {
     expect(firstResult(await rootOf(child).run('go'))).toMatchObject({ kind: 'ok', value });
   });
 
-  it('that was stopped without a word returns no text', async () => {
+  it('returns no text if it was stopped before any', async () => {
     const child = builder('helper', [toolCall('look')], mockTool('look'))
       .withMaxSteps(1)
       .build();
@@ -82,7 +82,7 @@ describe('an agent as a tool', () => {
     });
   });
 
-  it('that was stopped by its own tool returns so, and the parent continues', async () => {
+  it('returns guard if its own tool requested the stop, and the parent continues', async () => {
     const brake = mockTool('brake', (_args: unknown, c: { requestStop(r: string): void }) => {
       c.requestStop('enough');
       return 'ok';
@@ -93,7 +93,7 @@ describe('an agent as a tool', () => {
     expect(state).toMatchObject({ status: 'completed', output: 'done' });
   });
 
-  it('that failed is a tool error that the policy of the parent judges', async () => {
+  it('a failure is a tool error for the policy of the parent', async () => {
     const child = builder('helper', [ScenarioStep.error('model is gone')]).build();
     const state = await rootOf(child).run('go');
     const { kind, error } = firstResult(state);
@@ -110,7 +110,7 @@ describe('an agent as a tool', () => {
     await takesAnotherTurn(state);
   });
 
-  it('runs beside other calls of the step, results in call order', async () => {
+  it('runs in parallel with other calls, with results in call order', async () => {
     const one = builder('one', [toolCall('look'), final('first')], mockTool('look')).build();
     const two = builder('two', [final('second')]).build();
     const root = builder(
@@ -133,7 +133,7 @@ describe('an agent as a tool', () => {
     await takesAnotherTurn(state);
   });
 
-  it('an oversize answer is cut like any result', async () => {
+  it('an output that is too long is truncated', async () => {
     const child = builder('helper', [final('x'.repeat(100))]).build();
     const root = builder(
       'root',
@@ -145,8 +145,8 @@ describe('an agent as a tool', () => {
   });
 });
 
-describe('bounds and misuse', () => {
-  it('depth is bounded: the innermost is told to answer by itself', async () => {
+describe('limits and misuse of nested agents', () => {
+  it('limits the depth and tells the innermost agent to answer itself', async () => {
     const started: string[] = [];
     let agent = builder('level 10', [final('bottom')]).build();
     for (let level = 9; level >= 0; level--)
@@ -181,7 +181,7 @@ describe('bounds and misuse', () => {
   it.each<[string, object, RegExp]>([
     ['no name', { description: 'Helps.' }, /its name is undefined/],
     ['no description', { name: 'help' }, /help has no description/],
-  ])('asTool without %s is refused', async (_case, options, message) => {
+  ])('rejects asTool with %s', async (_case, options, message) => {
     const error = await refusal(() =>
       builder('helper', [])
         .build()
@@ -192,13 +192,13 @@ describe('bounds and misuse', () => {
   });
 });
 
-describe('abort', () => {
+describe('abort in a nested agent', () => {
   const around: Hook = { name: 'around', aroundToolCall: (input, next) => next(input) };
 
   it.each<[string, readonly Hook[]]>([
     ['without hooks', []],
     ['inside a hook', [around]],
-  ])('while the child works, %s: sealed, and what it had used is counted', async (_case, hooks) => {
+  ])('closes its call and counts its usage, %s', async (_case, hooks) => {
     const controller = new AbortController();
     const child = builder(
       'helper',

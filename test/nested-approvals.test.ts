@@ -9,7 +9,7 @@ import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-/** Three agents deep; the innermost has a tool that needs approval. */
+/** A root with agents nested three deep. The innermost one has a tool that needs approval. */
 function deep(pay: Tool, resumed = false) {
   const inner = builder(
     'inner',
@@ -35,7 +35,7 @@ describe('approvals inside nested agents', () => {
       parameters: z.object({ amount: z.number().max(100) }),
     });
 
-  it('D31: depth 3 surfaces with a path, and resume goes back down it', async () => {
+  it('D31: a pending approval three levels deep has its path, and resume() follows it', async () => {
     const pay = payTool();
     const events: AgentEvent[] = [];
     const agent = deep(pay);
@@ -50,7 +50,7 @@ describe('approvals inside nested agents', () => {
       paused.unfinishedStep!.toolCalls[0]!.id,
       middle.unfinishedStep!.toolCalls[0]!.id,
     ]);
-    // asked for once, by the agent that waits
+    // requested once, by the innermost agent
     const asked = events.filter((e) => e.type === 'ToolApprovalRequested');
     expect(asked).toHaveLength(1);
     expect(asked[0]?.parentAgentId).not.toBeNull();
@@ -58,12 +58,12 @@ describe('approvals inside nested agents', () => {
     expect(pay.calls).toEqual([{ amount: 5 }]);
     expect(state).toMatchObject({ status: 'completed', output: 'root done' });
     expect(firstResult(state).value).toBe('middle done');
-    // three agents, two calls each
+    // three agents with two model calls each
     expect(state.usage.total).toBe(15 * 6);
     await takesAnotherTurn(state);
   });
 
-  it('D30: survives a JSON round trip into fresh agents, and nothing restarts', async () => {
+  it('D30: survive a JSON round trip into new agents, and nothing restarts', async () => {
     const pay = payTool();
     const paused = await deep(pay).run('go');
     const resumed = deep(pay, true);
@@ -85,7 +85,7 @@ describe('approvals inside nested agents', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a denial reaches the agent that asked', async () => {
+  it('a denial reaches the agent that made the call', async () => {
     const pay = payTool();
     const paused = await deep(pay).run('go');
     const driver = DeterministicDriver.fromResponses('I was not allowed to pay.');
@@ -101,7 +101,7 @@ describe('approvals inside nested agents', () => {
     expect(state.output).toBe('root done');
   });
 
-  it('edited arguments are checked down there, before anything runs', async () => {
+  it('edited arguments are validated in the nested agent before anything runs', async () => {
     const pay = payTool();
     const agent = deep(pay);
     const paused = await agent.run('go');
@@ -118,7 +118,7 @@ describe('approvals inside nested agents', () => {
     expect(state.output).toBe('root done');
   });
 
-  it('several children wait at once, and are answered one by one', async () => {
+  it('several nested agents wait at once and are answered one by one', async () => {
     const pay = payTool();
     const child = (name: string, script: readonly ScenarioStep[]) =>
       asTool(builder(name, script, pay).build(), name);
@@ -154,7 +154,7 @@ describe('approvals inside nested agents', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a child that itself needs approval, and then asks for one', async () => {
+  it('a nested agent needs approval for itself, then for its own call', async () => {
     const pay = payTool();
     const child = builder('helper', [toolCall('pay', { amount: 1 }), final('helped')], pay).build();
     const root = builder(
@@ -182,19 +182,19 @@ describe('approvals inside nested agents', () => {
       /belongs to agent "helper", and this is agent "assistant"/,
     ],
     [
-      'gone',
+      'removed',
       () => mockTool('other'),
       'not_resumable',
       /Agent "helper" waits inside call call_1 of "help".*agent "root" has no such agent.*other/,
     ],
     [
-      'a plain tool now',
+      'replaced by a plain tool',
       () => mockTool('help'),
       'not_resumable',
       /Agent "helper" waits inside call call_1/,
     ],
   ])(
-    'D30: an agent that is %s is refused, and nothing is dropped',
+    'D30: rejects resume() after the nested agent was %s, and loses nothing',
     async (_case, make, code, message) => {
       const pay = payTool();
       const child = builder('helper', [toolCall('pay', { amount: 1 })], pay).build();
@@ -207,7 +207,7 @@ describe('approvals inside nested agents', () => {
       expect(error.code).toBe(code);
       expect(error.message).toMatch(message);
       expect(pay.calls).toEqual([]);
-      // the agent as it was still takes it up
+      // the original agent can still continue the run
       const restored = builder('helper', [final('helped')], pay).build();
       const root = builder('root', [final('done')], asTool(restored)).build();
       const state = await root.resume(stored(paused), { approvals: { [callId]: approve } });
@@ -216,7 +216,7 @@ describe('approvals inside nested agents', () => {
     },
   );
 
-  it('stop(state) seals the call that the child waits in', async () => {
+  it('stop(state) closes the call of the waiting nested agent', async () => {
     const agent = deep(payTool());
     const state = agent.stop(stored(await agent.run('go')));
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
@@ -224,7 +224,7 @@ describe('approvals inside nested agents', () => {
     await takesAnotherTurn(state);
   });
 
-  it('requestPause in a child pauses the root, and resume continues in the child', async () => {
+  it('requestPause in a nested agent pauses the root, and resume() continues the nested agent', async () => {
     const wait = mockTool('wait', (_args: unknown, c: { requestPause(r: string): void }) => {
       c.requestPause('later');
       return 'queued';
@@ -241,7 +241,7 @@ describe('approvals inside nested agents', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a hook around the call does not come between the pause and the parent', async () => {
+  it('a tool call hook does not hide the pause from the parent', async () => {
     const pay = payTool();
     const child = builder('helper', [toolCall('pay', { amount: 1 }), final('helped')], pay).build();
     const root = builder('root', [toolCall('help', ask), final('done')], asTool(child))

@@ -1,27 +1,37 @@
 import { AgentState, type AgentEvent } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { answerIn, stepEnd } from './setup/events.ts';
 import { builder, rootOf } from './setup/nested-agents.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('identity and events', () => {
-  it('same execution, own agent id, the id of its parent, and one line of events', async () => {
+describe('events of nested agents', () => {
+  it('share the execution, name the parent and lie between start and end of the tool call', async () => {
     const child = builder('helper', [toolCall('look'), final('helped')], mockTool('look')).build();
-    const heard: string[] = [];
-    child.on('AgentFinished', ({ type }) => heard.push(type));
+    const heardInside: AgentEvent[] = [];
+    child.wiretap((event) => heardInside.push(event));
+    const finished: string[] = [];
+    child.on('AgentFinished', ({ type }) => finished.push(type));
     const events: AgentEvent[] = [];
-    const state = await rootOf(child).run('go', {
+    const { agentId: rootId } = await rootOf(child).run('go', {
       executionId: 'exec-1',
-      wiretap: (e) => events.push(e),
+      wiretap: (event) => events.push(event),
     });
-    expect(new Set(events.map((e) => e.executionId))).toEqual(new Set(['exec-1']));
-    const inner = events.filter((e) => e.parentAgentId !== null);
-    const [innerId] = new Set(inner.map((e) => e.agentId));
-    expect(new Set(inner.map((e) => e.agentId)).size).toBe(1);
-    expect(innerId).not.toBe(state.agentId);
-    expect(new Set(inner.map((e) => e.parentAgentId))).toEqual(new Set([state.agentId]));
-    expect(inner.map((e) => e.type)).toEqual([
+    expect(new Set(events.map(({ executionId }) => executionId))).toEqual(new Set(['exec-1']));
+    const isInner = ({ parentAgentId }: AgentEvent): boolean => parentAgentId !== null;
+    const first = events.findIndex(isInner);
+    const last = events.findLastIndex(isInner);
+    const inner = events.slice(first, last + 1);
+    expect(inner).toEqual(heardInside);
+    const agentId = inner[0]!.agentId;
+    expect(agentId).not.toBe(rootId);
+    for (const event of inner) expect(event).toMatchObject({ agentId, parentAgentId: rootId });
+    expect(events[first - 1]).toMatchObject({ type: 'ToolCallStarted', tool: 'help' });
+    const ended = { type: 'ToolCallCompleted', tool: 'help', result: 'helped' };
+    expect(events[last + 1]).toMatchObject(ended);
+    expect(events.at(-1)).toMatchObject({ type: 'AgentFinished', agentId: rootId });
+    expect(inner.map(({ type }) => type)).toEqual([
       'AgentStarted',
       'ContinuationEvaluated',
       'AgentStepStarted',
@@ -29,30 +39,16 @@ describe('identity and events', () => {
       'ToolCallDelta',
       'ToolCallStarted',
       'ToolCallCompleted',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentStepStarted',
-      'StreamChunk',
-      'MessageAdded',
-      'TokenUsageReported',
-      'AgentStepCompleted',
-      'ContinuationEvaluated',
-      'AgentStateUpdated',
-      'AgentFinished',
+      ...stepEnd,
+      ...answerIn(1),
     ]);
-    // one numbering for all; chunks count by themselves
+    // all events share one numbering; chunks are numbered separately
     const indexes = events.flatMap((e) => (e.type === 'StreamChunk' ? [] : [e.index]));
     expect(indexes).toEqual(indexes.map((_, i) => i));
-    expect(heard).toEqual(['AgentFinished']);
-    const started = events.findIndex((e) => e.type === 'ToolCallStarted' && e.tool === 'help');
-    const completed = events.findIndex((e) => e.type === 'ToolCallCompleted' && e.tool === 'help');
-    expect(events.indexOf(inner[0]!)).toBeGreaterThan(started);
-    expect(events.indexOf(inner.at(-1)!)).toBeLessThan(completed);
+    expect(finished).toEqual(['AgentFinished']);
   });
 
-  it('listeners on the root agent hear the child too', async () => {
+  it('reach listeners of the root agent', async () => {
     const child = builder('helper', [final('helped')]).build();
     const root = rootOf(child);
     const names: string[] = [];
@@ -67,7 +63,7 @@ describe('identity and events', () => {
     expect(tapped).toEqual(['child', 'root']);
   });
 
-  it('tools of the child get deps, metadata, and a key of their own in the same execution', async () => {
+  it('tools of a nested agent get deps, metadata and their own idempotency key', async () => {
     const look = mockTool('look', 'seen');
     const child = builder(
       'helper',
@@ -88,13 +84,13 @@ describe('identity and events', () => {
       ['exec-1', db, { tenant: 'acme' }],
     ]);
     expect(look.contexts.map((c) => c.state.parentAgentId)).toEqual([state.agentId, state.agentId]);
-    // the root's own call is call_1: ids are unique in the whole execution
+    // ids are unique in the execution, and the root already used call_1
     const keys = look.contexts.map((c) => c.idempotencyKey);
     expect(new Set([...keys, 'exec-1:call_1']).size).toBe(3);
     expect(JSON.stringify(state)).not.toContain('live');
   });
 
-  it('ids of the provider are kept beside ours', async () => {
+  it('a nested call keeps the id of the provider as providerId', async () => {
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const child = builder('helper', [toolCalls([{ name: 'pay', id: 'call_1' }])], pay).build();
     const paused = await rootOf(child).run('go');

@@ -13,7 +13,7 @@ import { stored } from './setup/states.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
-describe('D13: one loop', () => {
+describe('D13: every way to run uses the same loop', () => {
   const script = [
     toolCall('search', { page: 1 }, 'Looking.'),
     error({ type: 'rate_limit', message: '429', retryAfterMs: 0 }),
@@ -85,7 +85,7 @@ describe('D13: one loop', () => {
       },
     ],
     [
-      'nextStep, stored and loaded between the steps',
+      'nextStep with a JSON round trip between steps',
       async () => {
         const { agent, events } = fresh();
         let state = await agent.nextStep('go');
@@ -95,16 +95,19 @@ describe('D13: one loop', () => {
     ],
   ];
 
-  it.each(ways)('%s leaves the same steps, messages, usage and events as run', async (_way, go) => {
-    const expected = await byRun();
-    const { state, events } = await go();
-    expect(trace(state)).toEqual(trace(expected.state));
-    expect(events.map(plain)).toEqual(expected.events.map(plain));
-    expect(state.stopReason).toBe('completed');
-    expect(state.output).toBe('The whole answer.');
-  });
+  it.each(ways)(
+    '%s produces the same steps, messages, usage and events as run',
+    async (_way, go) => {
+      const expected = await byRun();
+      const { state, events } = await go();
+      expect(trace(state)).toEqual(trace(expected.state));
+      expect(events.map(plain)).toEqual(expected.events.map(plain));
+      expect(state.stopReason).toBe('completed');
+      expect(state.output).toBe('The whole answer.');
+    },
+  );
 
-  it.each([1, 2, 3, 4])('resume after step %d ends in the same trace', async (after) => {
+  it.each([1, 2, 3, 4])('resume after step %d produces the same trace', async (after) => {
     const expected = await byRun();
     const { agent, events } = fresh();
     let state = await agent.nextStep('go');
@@ -116,7 +119,7 @@ describe('D13: one loop', () => {
     expect(outcomes(events)).toEqual(outcomes(expected.events));
   });
 
-  it('a limit holds on every one of these ways', async () => {
+  it('enforces a limit', async () => {
     const limited = () => base(pages(9)).builder.withMaxSteps(3).build();
     const ends: (AgentState | undefined)[] = [await limited().run('go')];
     const iterated = limited();

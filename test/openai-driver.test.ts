@@ -1,28 +1,14 @@
-import {
-  AgentBuilder,
-  AgentError,
-  createModelRegistry,
-  ErrorPolicy,
-  Messages,
-  type InferenceChunk,
-  type InferenceDriver,
-  type InferenceRequest,
-  type InferenceResponse,
-} from 'onward';
+import { AgentBuilder, AgentError, createModelRegistry, ErrorPolicy } from 'onward';
+import type { InferenceDriver, InferenceChunk, InferenceResponse } from 'onward/drivers';
 import { openai, type OpenAIOptions } from 'onward/drivers/openai';
 import { mockTool } from 'onward/testing';
 import { AzureOpenAI, OpenAI } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { requestOf } from './setup/inference-request.ts';
 import { z } from 'zod';
 import { completion, delta, json, serve, sse, toolCall, type Reply } from './setup/loopback.ts';
 
-const request: InferenceRequest = {
-  system: null,
-  messages: Messages.from([{ role: 'user', content: 'hi' }]),
-  tools: [],
-  toolChoice: 'auto',
-  responseFormat: null,
-};
+const request = requestOf();
 
 const { signal } = new AbortController();
 const ask = (driver: InferenceDriver): Promise<InferenceResponse> =>
@@ -49,9 +35,9 @@ afterEach(() => {
 
 describe('a run over HTTP', () => {
   it.each([
-    ['whole', false],
+    ['not streamed', false],
     ['streamed', true],
-  ])('asks, runs the tool, answers: %s', async (_way, isStream) => {
+  ])('calls the tool and answers: %s', async (_way, isStream) => {
     const call = toolCall('lookup', { city: 'Paris' }, 'call_7');
     const usage = { prompt_tokens: 20, completion_tokens: 3, total_tokens: 23 };
     const server = await serve(
@@ -90,7 +76,7 @@ describe('a run over HTTP', () => {
     expect(shown.join('')).toBe(isStream ? '18 degrees' : '');
   });
 
-  it('a response format goes out as a schema and comes back as a value', async () => {
+  it('sends a response format as a JSON Schema and returns a validated value', async () => {
     const server = await serve(json(completion('{"degrees":18}')));
     const state = await AgentBuilder.base()
       .withModel(openai('m', { baseURL: server.url }))
@@ -104,7 +90,7 @@ describe('a run over HTTP', () => {
     });
   });
 
-  it('a name in the registry, an option, a driver: the same request', async () => {
+  it('sends the same request for a registry name, a model and a driver', async () => {
     const reply: Reply = json(completion('a'));
     const server = await serve(reply, reply, reply);
     const local = (model: string): InferenceDriver => openai(model, { baseURL: server.url });
@@ -120,7 +106,7 @@ describe('a run over HTTP', () => {
     for (const body of others) expect(body).toEqual(first);
   });
 
-  it("the provider's id goes back on the wire, though ours differs", async () => {
+  it('sends the tool call id of the provider, even if the recorded id differs', async () => {
     const twice = completion({ tool_calls: [toolCall('lookup', {}, '0')] }, 'tool_calls');
     const server = await serve(json(twice), json(twice), json(completion('done')));
     const agent = AgentBuilder.base()
@@ -139,7 +125,7 @@ describe('a run over HTTP', () => {
     ]);
   });
 
-  it('reasoning goes back to a server that wants it back, through the state', async () => {
+  it('sends reasoning back to a server that expects it', async () => {
     const reasoned = { reasoning_content: 'Hm.', tool_calls: [toolCall('lookup')] };
     const server = await serve(json(completion(reasoned, 'tool_calls')), json(completion('done')));
     const agent = AgentBuilder.base()
@@ -155,23 +141,23 @@ describe('a run over HTTP', () => {
   });
 });
 
-describe('keys and addresses', () => {
+describe('API keys and base URLs', () => {
   const authorization = async (options: OpenAIOptions): Promise<unknown> => {
     const server = await serve(json(completion('a')));
     await ask(openai('m', { baseURL: server.url, ...options }));
     return server.requests[0]?.headers.authorization;
   };
 
-  it('a key is sent as it is given', async () => {
+  it('sends the given key, trimmed', async () => {
     expect(await authorization({ apiKey: ' secret-key\n' })).toBe('Bearer secret-key');
   });
 
-  it('a key of the environment is sent where its variable was named', async () => {
+  it('reads the key from the named environment variable', async () => {
     vi.stubEnv('HERE_KEY', 'key-of-here');
     expect(await authorization({ apiKeyVariable: 'HERE_KEY' })).toBe('Bearer key-of-here');
   });
 
-  it("OpenAI's key, organization and project are never sent to another server", async () => {
+  it('never sends the key, organization or project of OpenAI to another server', async () => {
     vi.stubEnv('OPENAI_ORG_ID', 'org-1');
     vi.stubEnv('OPENAI_PROJECT_ID', 'proj-1');
     vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin-0000000000000000');
@@ -182,16 +168,19 @@ describe('keys and addresses', () => {
     expect(headers).not.toMatch(/authorization|sk-|org-1|proj-1/);
   });
 
-  it("OpenAI's key goes to OpenAI, whatever address the environment names", async () => {
+  it('sends the OpenAI key to OpenAI and ignores OPENAI_BASE_URL', async () => {
     vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1');
     const seen: [string, string | null][] = [];
     const fetch: typeof globalThis.fetch = async (input, init) => {
       seen.push([String(input), new Headers(init?.headers).get('authorization')]);
       return Response.json(completion('a'));
     };
-    await ask(openai('m', { fetch }));
+    await ask(openai('m', { fetch, api: 'chat' }));
+    await failed(ask(openai('m', { fetch })));
+    const key = 'Bearer sk-of-openai-itself-000000';
     expect(seen).toEqual([
-      ['https://api.openai.com/v1/chat/completions', 'Bearer sk-of-openai-itself-000000'],
+      ['https://api.openai.com/v1/chat/completions', key],
+      ['https://api.openai.com/v1/responses', key],
     ]);
   });
 
@@ -200,36 +189,39 @@ describe('keys and addresses', () => {
     'https://api.openai.com.example.org/v1',
     'https://example.org/api.openai.com',
     'https://me.openai.azure.com/openai/v1',
-  ])('%s is not where that key belongs', async (baseURL) => {
+  ])('does not send the OpenAI key to %s', async (baseURL) => {
     let headers = new Headers();
     const fetch: typeof globalThis.fetch = async (_input, init) => {
       headers = new Headers(init?.headers);
       return Response.json(completion('a'));
     };
-    await ask(openai('m', { baseURL, fetch }));
+    await ask(openai('m', { baseURL, fetch, api: 'chat' }));
     expect(headers.get('authorization')).toBeNull();
   });
 
-  it('without a key the error says what to set', async () => {
+  it('names the variable to set if there is no key', async () => {
     vi.stubEnv('OPENAI_API_KEY', '');
     const error = await failed(AgentBuilder.base().withModel('openai:gpt-5').build().run('hi'));
     expect(error.code).toBe('invalid_option');
     expect(error.message).toContain('OPENAI_API_KEY');
     vi.stubEnv('OPENAI_API_KEY', 'sk-later-0000000000000000000');
     const fetch = async (): Promise<Response> => Response.json(completion('a'));
-    const driver = openai('m', { fetch });
+    const driver = openai('m', { fetch, api: 'chat' });
     expect((await ask(driver)).content).toBe('a');
   });
 
-  it('a driver recovers when the key is set later', async () => {
+  it('works once the key is set later', async () => {
     vi.stubEnv('OPENAI_API_KEY', '');
-    const driver = openai('m', { fetch: async () => Response.json(completion('a')) });
+    const driver = openai('m', {
+      api: 'chat',
+      fetch: async () => Response.json(completion('a')),
+    });
     expect((await failed(ask(driver))).code).toBe('invalid_option');
     vi.stubEnv('OPENAI_API_KEY', 'sk-later-0000000000000000000');
     expect((await ask(driver)).content).toBe('a');
   });
 
-  it('headers of one’s own are sent', async () => {
+  it('sends custom headers', async () => {
     const server = await serve(json(completion('a')));
     await ask(
       openai('m', {
@@ -243,7 +235,7 @@ describe('keys and addresses', () => {
     });
   });
 
-  it('a redirect is not followed, so neither key nor conversation leave', async () => {
+  it('does not follow a redirect, so that key and conversation stay private', async () => {
     const other = await serve(json(completion('a')));
     const server = await serve((response) => {
       response.writeHead(307, { location: `${other.url}/chat/completions?token=abc` }).end();
@@ -258,24 +250,45 @@ describe('keys and addresses', () => {
     expect(other.requests).toEqual([]);
   });
 
+  it.each<[string | undefined, string]>([
+    [undefined, 'https://api.openai.com/v1/responses'],
+    ['https://eu.api.openai.com/v1', 'https://eu.api.openai.com/v1/responses'],
+    ['https://me.openai.azure.com/openai/v1/', 'https://me.openai.azure.com/openai/v1/responses'],
+    ['https://me.openai.azure.com/openai', 'https://me.openai.azure.com/openai/chat/completions'],
+    ['https://notopenai.com/v1', 'https://notopenai.com/v1/chat/completions'],
+    ['https://a.example/openai/v1', 'https://a.example/openai/v1/chat/completions'],
+  ])('chooses the API by the base URL %s', async (baseURL, expected) => {
+    let url = '';
+    const fetch: typeof globalThis.fetch = async (input) => {
+      url = String(input);
+      return Response.json({});
+    };
+    await failed(ask(openai('m', { apiKey: 'k', fetch, ...(baseURL && { baseURL }) })));
+    expect(url).toBe(expected);
+  });
+
   it.each<[string, () => unknown, RegExp]>([
-    ['no model', () => openai(''), /the name of a model/],
-    ['no address', () => openai('m', { baseURL: 'localhost' }), /baseURL/],
-    ['no time at all', () => openai('m', { firstTokenTimeoutMs: 0 }), /firstTokenTimeoutMs/],
-    ['no number', () => openai('m', { idleTimeoutMs: '1' as never }), /idleTimeoutMs/],
-  ])('%s is refused at once', (_what, make, message) => {
+    ['an empty model name', () => openai(''), /the name of a model/],
+    ['an invalid base URL', () => openai('m', { baseURL: 'localhost' }), /baseURL/],
+    ['a timeout of 0', () => openai('m', { firstTokenTimeoutMs: 0 }), /firstTokenTimeoutMs/],
+    [
+      'a timeout given as a string',
+      () => openai('m', { idleTimeoutMs: '1' as never }),
+      /idleTimeoutMs/,
+    ],
+  ])('rejects %s at once', (_what, make, message) => {
     expect(make).toThrow(message);
   });
 });
 
-describe('secrets stay out of errors', () => {
+describe('secrets in errors', () => {
   const apiKey = 'gsk-my-very-own-key';
 
   it.each<[string, Reply]>([
     ['in a message', json({ error: { message: `Incorrect API key provided: ${apiKey}.` } }, 401)],
-    ['in a page', json(`<html><title>No access with ${apiKey}</title></html>`, 403)],
+    ['in an HTML page', json(`<html><title>No access with ${apiKey}</title></html>`, 403)],
     ['in a stream', sse({ error: { message: `bad key ${apiKey}` } })],
-  ])('a provider that repeats the key %s', async (_where, reply) => {
+  ])('redacts the key that a provider repeats %s', async (_where, reply) => {
     const server = await serve(reply, reply);
     const driver = openai('m', { baseURL: server.url, apiKey });
     for (const work of [ask(driver), streamed(driver)]) {
@@ -287,13 +300,13 @@ describe('secrets stay out of errors', () => {
     }
   });
 
-  it('a secret header is hidden too', async () => {
+  it('redacts a secret header', async () => {
     const server = await serve(json({ error: `no: ${apiKey}` }, 400));
     const driver = openai('m', { baseURL: server.url, headers: { 'api-key': apiKey } });
     expect((await failed(ask(driver))).message).toBe('no: [redacted]');
   });
 
-  it('a key that cannot be sent is refused without showing it', async () => {
+  it('rejects a key with a line break without showing it', async () => {
     const error = await failed(
       ask(openai('m', { apiKey: `${apiKey}\nx`, baseURL: 'http://127.0.0.1:9' })),
     );
@@ -301,7 +314,7 @@ describe('secrets stay out of errors', () => {
     expect(error.message).not.toContain(apiKey);
   });
 
-  it('nor does a run keep it', async () => {
+  it('does not store the key in the state', async () => {
     const server = await serve(json({ error: { message: `Incorrect API key: ${apiKey}` } }, 401));
     const state = await AgentBuilder.base()
       .withModel(openai('m', { baseURL: server.url, apiKey }))
@@ -314,8 +327,8 @@ describe('secrets stay out of errors', () => {
   });
 });
 
-describe('clients of one’s own', () => {
-  it('Azure: deployment, version and key are its business, its refusals are ours', async () => {
+describe('custom clients', () => {
+  it('Azure: the client sets deployment, version and key; the driver reads its errors', async () => {
     const server = await serve(
       json(completion('a')),
       json({ statusCode: 429, message: 'Rate limit is exceeded. Try again in 6 seconds.' }, 429),
@@ -337,14 +350,14 @@ describe('clients of one’s own', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('a client that retries by itself is told not to', async () => {
+  it('disables the retries of the client', async () => {
     const server = await serve(json({ error: 'busy' }, 500));
     const client = new OpenAI({ baseURL: server.url, apiKey: 'x', maxRetries: 4 });
     await failed(ask(openai('m', { client })));
     expect(server.requests).toHaveLength(1);
   });
 
-  it('a client that cannot be copied still gives a record', async () => {
+  it('records the error of a client that cannot be copied', async () => {
     const create = (): unknown => ({
       asResponse: async () => {
         throw Object.assign(new Error('429 slow'), {

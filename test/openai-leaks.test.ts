@@ -8,7 +8,7 @@ const args = { city: 'Zürich', unit: 'celsius' };
 const text = JSON.stringify(args);
 const pretty = JSON.stringify(args, null, 2);
 
-/** What models wrote beside the structured call with the same arguments. */
+/** Text that models write next to the structured call with the same arguments. */
 const leaked: readonly (readonly [string, string])[] = [
   ['the arguments', text],
   ['the arguments with white space', `\n\n${pretty}\n`],
@@ -16,10 +16,10 @@ const leaked: readonly (readonly [string, string])[] = [
   ['the arguments in a code fence', `\`\`\`json\n${pretty}\n\`\`\``],
   ['the call', JSON.stringify({ name: 'lookup', arguments: args })],
   ['the call with its arguments as text', JSON.stringify({ name: 'lookup', arguments: text })],
-  ['the call in the words of Hermes', JSON.stringify({ name: 'lookup', parameters: args })],
-  ['the call in the words of Anthropic', JSON.stringify({ name: 'lookup', input: args })],
+  ['the call in Hermes format', JSON.stringify({ name: 'lookup', parameters: args })],
+  ['the call in Anthropic format', JSON.stringify({ name: 'lookup', input: args })],
   [
-    'the call as OpenAI writes it',
+    'the call in OpenAI format',
     JSON.stringify({ id: 'x', type: 'function', function: { name: 'lookup', arguments: text } }),
   ],
   ['a list of calls', JSON.stringify([{ name: 'lookup', arguments: args }])],
@@ -29,17 +29,17 @@ const leaked: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** What people want to read. */
+/** Text that users should see. */
 const prose: readonly (readonly [string, string])[] = [
   ['a sentence', 'Let me look that up.'],
   ['a sentence with JSON in it', `I will call lookup with ${text} now.`],
-  ['JSON of something else', '{"answer":42}'],
+  ['unrelated JSON', '{"answer":42}'],
   ['a list', '[1, 2, 3]'],
   ['code', '```ts\nconst a = { city: 1 };\n```'],
-  ['a brace', '{ is how a block begins'],
+  ['an opening brace', '{ is how a block begins'],
 ];
 
-/** The content in two pieces, then the call; or all at once. */
+/** Serves the content in two chunks followed by the call, or as one response. */
 async function run(content: string, isStream: boolean, withCall = true) {
   const call = toolCall('lookup', args);
   const half = Math.ceil(content.length / 2);
@@ -67,10 +67,10 @@ async function run(content: string, isStream: boolean, withCall = true) {
 }
 
 describe.each([
-  ['whole', false],
+  ['not streamed', false],
   ['streamed', true],
 ])('D61: an answer, %s', (_way, isStream) => {
-  it.each(leaked)('%s beside the call is dropped and never shown', async (_what, content) => {
+  it.each(leaked)('drops %s next to the call and never streams it', async (_what, content) => {
     const { state, shown, step, lookup } = await run(content, isStream);
     expect(shown).toBe('');
     expect(state.messages.at(1)?.text).toBe('');
@@ -80,7 +80,7 @@ describe.each([
     expect(state.output).toBe('Done.');
   });
 
-  it.each(prose)('%s beside the call is kept', async (_what, content) => {
+  it.each(prose)('keeps %s next to the call', async (_what, content) => {
     const { state, shown, step } = await run(content, isStream);
     expect(state.messages.at(1)?.text).toBe(content);
     expect(shown).toBe(isStream ? content : '');
@@ -88,7 +88,7 @@ describe.each([
   });
 
   it.each(leaked.slice(4))(
-    '%s without a call is kept, noted and never run',
+    'keeps and notes %s without a call, and never runs it',
     async (_what, content) => {
       const { state, shown, step, lookup } = await run(content, isStream, false);
       expect(state.output).toBe(content);

@@ -7,7 +7,7 @@ import { removeFolder } from './setup/folders.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** A project that installed this package as it is built, with its dependencies and nothing else. */
+/** A project with only the built package and its dependencies. */
 const project = mkdtempSync(join(tmpdir(), 'onward-'));
 beforeAll(() => {
   const modules = join(project, 'node_modules');
@@ -43,8 +43,8 @@ const onward = (...argv: readonly string[]): string =>
 
 const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 
-describe('without the packages of providers', () => {
-  it('the core and its testing doubles run', () => {
+describe('without optional packages', () => {
+  it('the core and the scripted model run', () => {
     expect(
       printed(`
         import { AgentBuilder } from 'onward';
@@ -55,7 +55,7 @@ describe('without the packages of providers', () => {
     ).toBe('hello');
   });
 
-  it('the OpenAI driver loads, and its first call says what to install', () => {
+  it('the OpenAI driver loads, and its first call names the package to install', () => {
     const said = printed(`
       import { AgentBuilder } from 'onward';
       import { openai } from 'onward/drivers/openai';
@@ -68,7 +68,7 @@ describe('without the packages of providers', () => {
     expect(said).toBe(`${line}\n${line}`);
   });
 
-  it('the AI SDK driver needs no package of theirs: a model is known by its shape', () => {
+  it('the AI SDK driver recognizes a model by its shape and needs no package', () => {
     expect(
       printed(`
         import { AgentBuilder } from 'onward';
@@ -87,7 +87,7 @@ describe('without the packages of providers', () => {
     ).toBe('hello');
   });
 
-  it('a session runs in memory, and a store that needs a package says what to install', () => {
+  it('a session runs in memory, and other stores name the package to install', () => {
     const said = printed(`
       import { AgentBuilder, SessionRuntime } from 'onward';
       import { DeterministicDriver } from 'onward/testing';
@@ -111,7 +111,18 @@ describe('without the packages of providers', () => {
     ]);
   });
 
-  it('the Pusher broadcaster loads, and its first call says what to install', () => {
+  it('the shared queue loads and names the package to install when it is used', () => {
+    const said = printed(`
+      import { bullQueue } from 'onward/queues/bullmq';
+      const onError = (error) => console.log(error.code, /npm install (\\S+)/.exec(error.message)[1]);
+      const queue = bullQueue({ connection: 'redis://localhost', onError });
+      await queue.add('a');
+      await queue.drain();
+    `);
+    expect(said).toBe('package_missing bullmq');
+  });
+
+  it('the Pusher broadcaster loads, and its first call names the package to install', () => {
     const said = printed(`
       import { pusherBroadcaster } from 'onward/broadcasting/pusher';
       await pusherBroadcaster({ appId: 'a', key: 'k', secret: 's', host: 'localhost' })
@@ -121,7 +132,7 @@ describe('without the packages of providers', () => {
     expect(said).toBe('package_missing pusher');
   });
 
-  it('a missing package is told when sessions are wired to it, and no run waits for it', () => {
+  it('broadcastSessions reports a missing package, and no run waits for it', () => {
     const said = printed(`
       import { AgentBuilder, SessionRuntime } from 'onward';
       import { broadcastSessions } from 'onward/broadcasting';
@@ -152,7 +163,31 @@ describe('without the packages of providers', () => {
     ]);
   });
 
-  it('broadcasting and the screen need no package', () => {
+  it('the in-process bus works, and other buses name the package to install', () => {
+    const said = printed(`
+      import { inProcessBus } from 'onward/bus';
+      import { postgresBus } from 'onward/bus/postgres';
+      import { redisBus } from 'onward/bus/redis';
+      for (const bus of [inProcessBus(), postgresBus(), redisBus()]) {
+        const said = await new Promise((resolve) => {
+          const connection = bus.open('a', {
+            received() {},
+            connected: () => resolve([connection, 'connected']),
+            failed: ({ code, message }) => resolve([connection, code + ' ' + /npm install (\\S+)/.exec(message)[1]]),
+          });
+        });
+        console.log(said[1]);
+        await said[0].close();
+      }
+    `);
+    expect(said.split('\n')).toEqual([
+      'connected',
+      'package_missing pg',
+      'package_missing ioredis',
+    ]);
+  });
+
+  it('broadcasting and onward/ui need no package', () => {
     expect(
       printed(`
         import { AgentBuilder } from 'onward';
@@ -171,7 +206,7 @@ describe('without the packages of providers', () => {
     ).toBe('completed hi hello');
   });
 
-  it('the server answers, and Node serves it, without a package', () => {
+  it('the server answers requests on Node', () => {
     expect(
       printed(`
         import { AgentBuilder, SessionRuntime } from 'onward';
@@ -190,7 +225,7 @@ describe('without the packages of providers', () => {
     ).toBe('200');
   });
 
-  it('a config needs no package, and the command knows its version', () => {
+  it('a config loads, and the command prints its version', () => {
     expect(
       printed(`
         import { defineConfig } from 'onward/config';
@@ -200,7 +235,7 @@ describe('without the packages of providers', () => {
     expect(onward('--version')).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  it('the demo runs where Node has SQLite, and says what to install where it has not', () => {
+  it('the demo runs if Node has SQLite, or names the package to install', () => {
     const said = onward('run', 'Which programs do we have?');
     if (hasSqlite) expect(said).toContain('program');
     else
@@ -209,13 +244,13 @@ describe('without the packages of providers', () => {
       );
   });
 
-  it('the React subpath is the one that does not load without its peer, and Node says which', () => {
+  it('only the React subpath fails to load, with an error that names React', () => {
     expect(
       printed(`await import('onward/react').catch(({ message }) => console.log(message));`),
     ).toMatch(/^Cannot find package 'react' imported from .*react[/\\]index\.js$/);
   });
 
-  it('a config in TypeScript runs by itself, or says what to install', () => {
+  it('a TypeScript config runs if Node strips types, or the error names the package to install', () => {
     writeFileSync(
       join(project, 'onward.config.ts'),
       `import { AgentBuilder } from 'onward';

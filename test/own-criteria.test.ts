@@ -1,6 +1,5 @@
 import {
   ErrorPolicy,
-  pairingProblem,
   responseContentCheck,
   toolCalledCheck,
   type ContinuationCriterion,
@@ -12,13 +11,13 @@ import { pages } from './setup/scripts.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('criteria of one’s own', () => {
+describe('custom criteria', () => {
   const insists: ContinuationCriterion = {
     name: 'NeverHappy',
     evaluate: () => ({ decision: 'request', reason: 'check the numbers once more' }),
   };
 
-  it('one that always requests is still bounded by StepsLimit', async () => {
+  it('a criterion that always requests is bounded by StepsLimit', async () => {
     const { builder, driver } = base([final('a'), final('b'), final('c')]);
     const state = await builder.withMaxSteps(3).addContinuationCriteria(insists).build().run('go');
     expect(driver.requests.length).toBe(3);
@@ -26,7 +25,7 @@ describe('criteria of one’s own', () => {
     expect(state.lastContinuationOutcome?.evaluationFor('NeverHappy')?.decision).toBe('request');
   });
 
-  it('after an answer without calls its reason is said to the model, as a synthetic user message', async () => {
+  it('the reason of a request after an answer becomes a synthetic user message', async () => {
     const { builder } = base([final('a'), final('b')]);
     const state = await builder.withMaxSteps(2).addContinuationCriteria(insists).build().run('go');
     expect(state.messages.toJSON().map((m) => [m.role, m.content, m.metadata])).toEqual([
@@ -37,7 +36,7 @@ describe('criteria of one’s own', () => {
     ]);
   });
 
-  it('adds no message after tool calls: the model continues with the results', async () => {
+  it('a request after tool calls adds no message', async () => {
     const { builder } = base([...pages(1), final('b')]);
     const state = await builder.withMaxSteps(2).addContinuationCriteria(insists).build().run('go');
     expect(state.messages.toJSON().map((m) => m.role)).toEqual([
@@ -48,7 +47,7 @@ describe('criteria of one’s own', () => {
     ]);
   });
 
-  it('D15: keep going until a certain tool was called, then be completed', async () => {
+  it('D15: toolCalledCheck continues until the tool succeeds, then completes the run', async () => {
     const createLead = mockTool('create_lead', [new Error('name missing'), { id: 7 }]);
     const { builder } = base(
       [
@@ -77,7 +76,7 @@ describe('criteria of one’s own', () => {
     expect(createLead.calls.length).toBe(2);
   });
 
-  it('D15: the next execution starts from nothing', async () => {
+  it('D15: toolCalledCheck starts over in the next execution', async () => {
     const { builder } = base(
       [toolCall('create_lead'), final('later'), toolCall('create_lead')],
       [mockTool('create_lead')],
@@ -89,7 +88,7 @@ describe('criteria of one’s own', () => {
     expect(second.stopReason).toBe('completed');
   });
 
-  it('ResponseContentCheck asks for more until the text is good', async () => {
+  it('responseContentCheck continues until the text passes', async () => {
     const { builder } = base([final('TODO: sources'), final('With sources.')]);
     const state = await builder
       .addContinuationCriteria(responseContentCheck((text) => text.includes('TODO')))
@@ -110,8 +109,8 @@ describe('criteria of one’s own', () => {
       },
     ],
     ['returns a promise', (async () => 'allow') as never],
-    ['returns nonsense', (() => 42) as never],
-  ])('one that %s ends the run as failed, and everything is kept', async (_how, evaluate) => {
+    ['returns an invalid value', (() => 42) as never],
+  ])('a criterion that %s fails the run and keeps its steps', async (_how, evaluate) => {
     let asked = 0;
     const { builder } = base(pages(1));
     const state = await builder
@@ -131,10 +130,10 @@ describe('criteria of one’s own', () => {
     expect(state.lastContinuationOutcome).toMatchObject({ resolvedBy: 'Fragile' });
     expect(state.lastContinuationOutcome?.evaluationFor('After')?.decision).toBe('allow');
     expect(asked).toBe(2);
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
   });
 
-  it('one that forbids without a reason of its own is a guard', async () => {
+  it('a criterion that forbids without a stop reason stops as guard', async () => {
     const { builder } = base(pages(1));
     const state = await builder
       .addContinuationCriteria({
@@ -149,7 +148,7 @@ describe('criteria of one’s own', () => {
     );
   });
 
-  it('one that forbids before the first step: nothing is sent, and the run says why', async () => {
+  it('a criterion that forbids before the first step prevents any model call', async () => {
     const { builder, driver } = base([]);
     const state = await builder
       .addContinuationCriteria({

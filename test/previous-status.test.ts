@@ -8,7 +8,7 @@ describe('previousStatus and outputText', () => {
   const starts = (heard: Heard) =>
     heard.of('AgentStarted').map((e) => [e.resumed, e.previousStatus, e.stepCount]);
 
-  it('a new run was pending, also after one that has ended', async () => {
+  it('a new run was pending, also after an ended run', async () => {
     const heard = new Heard();
     const agent = builder('One.', 'Two.').build();
     const first = await agent.run('a', heard.options);
@@ -20,7 +20,7 @@ describe('previousStatus and outputText', () => {
     expect(heard.of('AgentFinished').map((e) => e.outputText)).toEqual(['One.', 'Two.']);
   });
 
-  it('a resume after an approval was paused, and does not repeat what was said', async () => {
+  it('a resume after an approval was paused, and repeats no message', async () => {
     const agent = builder(toolCall('pay', {}, 'I will pay.'), 'Paid.')
       .withTools(mockTool('pay', 'ok', { needsApproval: true }))
       .build();
@@ -34,7 +34,7 @@ describe('previousStatus and outputText', () => {
     expect(second.told).toEqual(['2 assistant: Paid.']);
   });
 
-  it('a resume with a grant was stopped; the stop had the last text', async () => {
+  it('a resume with a grant was stopped, and the stop carried the last text', async () => {
     const agent = builder(toolCall('stock', {}, 'One.'), toolCall('stock', {}, 'Two.'), 'Three.')
       .withTools(mockTool('stock', 7))
       .withMaxSteps(2)
@@ -51,7 +51,7 @@ describe('previousStatus and outputText', () => {
     expect(second.of('AgentFinished')).toMatchObject([{ outputText: 'Three.' }]);
   });
 
-  it('a resume with a grant for retries was failed', async () => {
+  it('a resume with granted retries was failed', async () => {
     const agent = builder(error('a'), error('b'), 'Done.')
       .withErrorPolicy(quick.withMaxRetries(1))
       .build();
@@ -64,7 +64,7 @@ describe('previousStatus and outputText', () => {
     expect(second.told).toEqual(['3 assistant: Done.']);
   });
 
-  it('a state that a process has left in the middle was in progress', async () => {
+  it('a resume of an interrupted run was in progress', async () => {
     const make = () => builder(toolCall('stock'), 'Done.').withTools(mockTool('stock', 7)).build();
     const agent = make();
     const left = await agent.nextStep('go');
@@ -75,7 +75,7 @@ describe('previousStatus and outputText', () => {
     expect(heard.told).toEqual(['2 assistant: Done.']);
   });
 
-  it('a failed run says what the model said last in it, not in the run before', async () => {
+  it('a failed run carries the last text of its own run only', async () => {
     const agent = builder('Before.', toolCall('stock', {}, 'I look.'), error('broken'), error('x'))
       .withTools(mockTool('stock', 7))
       .build();

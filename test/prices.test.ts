@@ -21,7 +21,7 @@ const builder = (url: string, model: string): AgentBuilder =>
     .withModel(openai(model, { baseURL: url }))
     .withTools(mockTool('lookup'));
 
-describe('what a run costs', () => {
+describe('cost of a run', () => {
   it('is counted per step and run, with cached and reasoning tokens', async () => {
     const server = await serve(
       calling(usage(1_000_000, 0, 100_000, 50_000)),
@@ -34,14 +34,14 @@ describe('what a run costs', () => {
     expect(state.execution?.cost).toBeCloseTo(2.25 + 2.35, 10);
   });
 
-  it('is counted for streams as well', async () => {
+  it('is counted for streams', async () => {
     const server = await serve(sse(delta('done'), delta({}, 'stop', usage(1_000_000, 0, 0, 0))));
     const agent = builder(server.url, 'gpt-5').build();
     agent.on('StreamChunk', () => {});
     expect((await agent.run('go')).execution?.cost).toBeCloseTo(1.25, 10);
   });
 
-  it('stops a run that has a limit, and the stop says the numbers', async () => {
+  it('stops a run at its limit and reports the numbers', async () => {
     const server = await serve(
       calling(usage(1_000_000, 0, 0, 0)),
       calling(usage(1_000_000, 0, 0, 0)),
@@ -53,7 +53,7 @@ describe('what a run costs', () => {
     expect(evaluation).toMatchObject({ decision: 'forbid', context: { used: 2.5, limit: 2 } });
   });
 
-  it('an unknown model has no price: the limit cannot bind, and says so', async () => {
+  it('is unknown for an unlisted model, so the limit is not enforced', async () => {
     const server = await serve(json(completion('done')));
     const state = await builder(server.url, 'my-model').withMaxCost(0.01).build().run('go');
     expect(state.status).toBe('completed');
@@ -63,7 +63,7 @@ describe('what a run costs', () => {
     expect(evaluation?.reason).toMatch(/unknown/);
   });
 
-  it('an answer without a count is not free: its cost is unknown', async () => {
+  it('is unknown for an answer without usage', async () => {
     const driver: InferenceDriver = {
       name: 'uncounted',
       model: 'gpt-5',
@@ -75,14 +75,14 @@ describe('what a run costs', () => {
     expect(state.lastContinuationOutcome?.evaluationFor('CostLimit')?.reason).toContain('unknown');
   });
 
-  it('a table of one’s own wins', async () => {
+  it('uses a custom price table', async () => {
     const server = await serve(json(completion('done', 'stop', usage(1_000_000, 0, 0, 0))));
     const prices = { 'my-model': { input: 7, output: 0 } };
     const state = await builder(server.url, 'my-model').withPrices(prices).build().run('go');
     expect(state.steps.at(0)?.cost).toBe(7);
   });
 
-  it('what a provider bills on the wire counts over any table', async () => {
+  it('uses the cost reported by the provider before any table', async () => {
     const billed = {
       usage: { prompt_tokens: 10, completion_tokens: 5, cost: 0.25, is_byok: false },
     };
@@ -91,7 +91,7 @@ describe('what a run costs', () => {
     expect(state.steps.at(0)?.cost).toBe(0.25);
   });
 
-  it('a failed call costs what it used', async () => {
+  it('includes a failed call', async () => {
     const server = await serve(
       sse(delta('a', null, usage(1_000_000, 0, 0, 0)), { error: { code: 502, message: 'gone' } }),
     );
@@ -102,10 +102,12 @@ describe('what a run costs', () => {
     expect(state.execution?.cost).toBeCloseTo(1.25, 10);
   });
 
-  it('a bad table is refused when the agent is made', () => {
+  it('an invalid price table is rejected when the agent is built', () => {
     const model = openai('m', { baseURL: 'http://127.0.0.1:9' });
     const prices = { m: { input: -1, output: 0 } };
     expect(() => createAgent({ model, prices })).toThrow(/prices\["m"\]/);
-    expect(() => AgentBuilder.base().withModel(model).withPrices(prices).build()).toThrow(/prices/);
+    expect(() => AgentBuilder.base().withModel(model).withPrices(prices).build()).toThrow(
+      /withPrices\["m"\]/,
+    );
   });
 });

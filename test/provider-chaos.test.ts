@@ -2,27 +2,19 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { LLMock } from '@copilotkit/aimock';
-import {
-  AgentBuilder,
-  AgentState,
-  ErrorPolicy,
-  ErrorType,
-  pairingProblem,
-  type Clock,
-  type ModelInput,
-} from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, ErrorType, type ModelInput } from 'onward';
 import { aiSdk } from 'onward/drivers/ai-sdk';
 import { openai } from 'onward/drivers/openai';
-import { mockTool } from 'onward/testing';
+import { type Clock, mockTool } from 'onward/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const RUNS = Number(process.env['CHAOS_RUNS'] ?? 3_000);
-/** A slow machine does fewer runs rather than a slow test. */
+/** A slow machine makes fewer runs in this time. */
 const BUDGET_MS = 50_000;
 const AT_ONCE = 24;
 const seed = Number(process.env['ONWARD_SEED'] ?? 1);
 
-/** Between 0 and 1, the same for the same seed (mulberry32). */
+/** Seeded random numbers between 0 and 1 (mulberry32). */
 function random(from: number): () => number {
   let state = from;
   return () => {
@@ -58,7 +50,7 @@ afterAll(() => mock.stop());
 
 type Send = typeof fetch;
 
-/** What the mock does to this request, by its own headers; null leaves it alone. */
+/** Headers that make the mock damage this request, or null. */
 function fault(draw: () => number): Record<string, string> | null {
   const kinds = ['drop', 'malformed', 'disconnect', 'ratelimit'];
   const drawn = draw();
@@ -67,12 +59,12 @@ function fault(draw: () => number): Record<string, string> | null {
   return null;
 }
 
-/** What a run went through that no reader can notice: bytes lost inside a sentence. */
+/** Whether bytes were lost inside a text, which no driver can detect. */
 interface Trail {
   isTampered: boolean;
 }
 
-/** A body that ends early, or from which some bytes in the middle are missing. */
+/** Truncates a body or removes some bytes from its middle. */
 function damaged(body: Uint8Array, draw: () => number, trail: Trail): Uint8Array<ArrayBuffer> {
   const from = Math.floor(draw() * body.length);
   if (draw() < 0.5) return new Uint8Array(body.slice(0, from));
@@ -95,7 +87,13 @@ const chaotic =
 
 const models: readonly ((send: Send) => ModelInput)[] = [
   (send) => openai('gpt-4o', { baseURL: `${mock.url}/v1`, fetch: send, idleTimeoutMs: 2_000 }),
-  (send) => openai('gpt-4o', { baseURL: `${mock.url}/v1`, fetch: send, idleTimeoutMs: 2_000 }),
+  (send) =>
+    openai('gpt-4o', {
+      baseURL: `${mock.url}/v1`,
+      fetch: send,
+      idleTimeoutMs: 2_000,
+      api: 'responses',
+    }),
   (send) =>
     aiSdk(createOpenAI({ apiKey: 'x', baseURL: `${mock.url}/v1`, fetch: send }).chat('gpt-4o')),
   (send) =>
@@ -112,7 +110,7 @@ const models: readonly ((send: Send) => ModelInput)[] = [
     ),
 ];
 
-/** Waits a fiftieth of what it is asked to; limits of a minute or more stay, which a slow machine would meet. */
+/** Divides waits by 50, except limits of a minute or more, which a slow machine could reach. */
 const hasty: Clock = {
   now: () => performance.now() + performance.timeOrigin,
   after(ms, fn) {
@@ -139,7 +137,7 @@ async function oneRun(index: number): Promise<string> {
   if (draw() < 0.1) setTimeout(() => controller.abort(), draw() * 15);
   const state = await agent.run('How warm is it?', { signal: controller.signal });
 
-  expect(pairingProblem(state.messages)).toBeNull();
+  expect(state.messages.pairingProblem()).toBeNull();
   expect(AgentState.from(JSON.parse(JSON.stringify(state))).status).toBe(state.status);
   for (const { errors } of state.steps)
     for (const error of errors) {
@@ -152,7 +150,7 @@ async function oneRun(index: number): Promise<string> {
   return `${state.status} (${state.stopReason})`;
 }
 
-it('runs through errors, cut answers, damaged bytes and lost connections all end with a typed outcome', async () => {
+it('every run with errors, truncated answers, damaged bytes and lost connections ends with a typed outcome', async () => {
   console.info(`ONWARD_SEED=${seed}`);
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);

@@ -2,14 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  AgentError,
-  Messages,
-  type InferenceChunk,
-  type InferenceDriver,
-  type InferenceRequest,
-  type InferenceResponse,
-} from 'onward';
+import { AgentError } from 'onward';
+import type { InferenceDriver, InferenceChunk, InferenceResponse } from 'onward/drivers';
+import { requestOf } from './setup/inference-request.ts';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -26,6 +21,8 @@ interface Recording {
   readonly httpStatus: number;
   readonly headers: Record<string, string>;
   readonly body: string;
+  /** Whether an AI SDK package reads it, although the OpenAI driver can. */
+  readonly isThirdParty?: boolean;
   readonly splitHints?: { readonly midUtf8Offsets?: readonly number[] };
   readonly recordedChunkBoundaries?: { readonly offsets?: readonly number[] };
   readonly expected: {
@@ -52,15 +49,9 @@ interface Recording {
   };
 }
 
-const request: InferenceRequest = {
-  system: null,
-  messages: Messages.from([{ role: 'user', content: 'hi' }]),
-  tools: [],
-  toolChoice: 'auto',
-  responseFormat: null,
-};
+const request = requestOf();
 
-/** Read the recorded bytes in these pieces. */
+/** Ways to split the recorded bytes. */
 const cuts: Record<string, (bytes: Uint8Array, recording: Recording) => readonly number[]> = {
   whole: () => [],
   'byte by byte': (bytes) => Array.from({ length: bytes.length }, (_, i) => i),
@@ -86,18 +77,24 @@ const served =
       { status: recording.httpStatus, headers: recording.headers },
     );
 
-/** Our own driver for Chat Completions; the stock package of the AI SDK for every other wire. */
-function driverFor({ api }: Recording, fetch: typeof globalThis.fetch): InferenceDriver {
+/** Whether the OpenAI driver reads it, which must be exact. */
+const isOwn = ({ api, isThirdParty }: Recording): boolean =>
+  api === 'openai-chat' || (api === 'openai-responses' && isThirdParty !== true);
+
+/** The OpenAI driver for its two APIs, and the AI SDK packages. */
+function driverFor(recording: Recording, fetch: typeof globalThis.fetch): InferenceDriver {
   const settings = { apiKey: 'none', baseURL: 'http://127.0.0.1:9/v1', fetch };
-  switch (api) {
+  switch (recording.api) {
     case 'anthropic-messages':
       return aiSdk(createAnthropic(settings)('m'));
     case 'gemini-generate-content':
       return aiSdk(createGoogleGenerativeAI(settings)('m'));
     case 'openai-responses':
-      return aiSdk(createOpenAI(settings).responses('m'));
+      return isOwn(recording)
+        ? openai('m', { ...settings, api: 'responses' })
+        : aiSdk(createOpenAI(settings).responses('m'));
     default:
-      return openai('m', settings);
+      return openai('m', { ...settings, api: 'chat' });
   }
 }
 
@@ -115,12 +112,12 @@ async function readWith(
     if (chunk.type === 'done') response = chunk.response;
   }
   expect(response).toBeDefined();
-  expect(text, 'chunks say what the answer says').toBe(response?.content);
+  expect(text, 'the chunks add up to the answer').toBe(response?.content);
   return response!;
 }
 
-/** Where a reading differs from what is right, in words; empty when it is right. */
-function differences(response: InferenceResponse, { expected, api }: Recording): string[] {
+/** Describes where a response differs from the expected one. Empty if it is correct. */
+function differences(response: InferenceResponse, recording: Recording): string[] {
   const found: string[] = [];
   const check = (what: string, seen: unknown, ...right: readonly unknown[]): void => {
     const text = JSON.stringify(seen ?? null);
@@ -129,8 +126,9 @@ function differences(response: InferenceResponse, { expected, api }: Recording):
         `${what} is ${text.slice(0, 80)} instead of ${JSON.stringify(right[0] ?? null).slice(0, 80)}`,
       );
   };
-  // a package of others may make up an id, write its own JSON, and count what the wire leaves out as 0
-  const isOurs = api === 'openai-chat';
+  // third-party packages may invent an id, reformat JSON and count missing usage as 0
+  const isOurs = isOwn(recording);
+  const { expected } = recording;
   const { finish, usage, reasoning, toolCalls } = expected;
   check('text', response.content, expected.text, expected.textWithoutThink ?? expected.text);
   check('finish', response.finishReason, finish.normalized, ...(finish.alsoAcceptable ?? []));
@@ -188,7 +186,7 @@ function errorDifferences(thrown: unknown, { expected: { error } }: Recording): 
     );
 }
 
-/** What is wrong with the reading of these pieces. */
+/** Describes what is wrong with the response read from these parts. */
 const wrongIn = (recording: Recording, parts: readonly Uint8Array[]): Promise<string[]> => {
   const { error } = recording.expected;
   return readWith(recording, parts).then(
@@ -212,9 +210,14 @@ const recordings: Recording[] = found
         ) as Recording;
         return { ...meta, body: join(folder, body) };
       })
+      .flatMap((recording) =>
+        recording.api === 'openai-responses'
+          ? [recording, { ...recording, isThirdParty: true }]
+          : [recording],
+      )
   : [];
 
-/** Fields that no reading hangs on. */
+/** Fields that do not affect the response. */
 const optional = new Set([
   'created',
   'object',
@@ -229,7 +232,7 @@ const optional = new Set([
   'annotations',
 ]);
 
-/** How the same could have been written: keys in another order, other white space, optional fields left out. */
+/** A way to rewrite JSON: key order, whitespace, optional fields. */
 interface Manner {
   readonly isTurned: boolean;
   readonly isBare: boolean;
@@ -265,54 +268,53 @@ const manner: fc.Arbitrary<Manner> = fc.record({
   lineBreak: fc.constantFrom('\n', '\r\n'),
 });
 
-describe.skipIf(!found)(
-  'recorded answers of providers (skipped where the recordings are not present)',
-  () => {
-    const tally = new Map<string, { right: number; all: number }>();
-    const listed: Record<string, readonly string[]> = {};
+describe.skipIf(!found)('recorded provider responses (skipped without the recordings)', () => {
+  const tally = new Map<string, { right: number; all: number }>();
+  const listed: Record<string, readonly string[]> = {};
 
-    describe.each(recordings)('$api $provider/$case', (recording) => {
-      const bytes = new Uint8Array(readFileSync(recording.body));
-      const ways = recording.streaming ? Object.keys(cuts) : ['whole'];
-      const name = `${recording.provider}/${recording.case}`;
-      it.each(ways)('%s', async (way) => {
-        const parts = pieces(bytes, cuts[way]?.(bytes, recording) ?? []);
-        const seen = await wrongIn(recording, parts);
-        if (recording.api === 'openai-chat') expect(seen).toEqual([]);
-        // split points must not change the reading, right or not
-        expect(listed[name] ?? seen).toEqual(seen);
-        if (listed[name]) return;
-        listed[name] = seen;
-        const row = tally.get(recording.provider) ?? { right: 0, all: 0 };
-        row.all += 1;
-        row.right += seen.length === 0 ? 1 : 0;
-        tally.set(recording.provider, row);
-      });
+  describe.each(recordings)('$api $provider/$case (AI SDK: $isThirdParty)', (recording) => {
+    const bytes = new Uint8Array(readFileSync(recording.body));
+    const ways = recording.streaming ? Object.keys(cuts) : ['whole'];
+    const { provider, isThirdParty } = recording;
+    const name = `${provider}/${recording.case}${isThirdParty ? ' (AI SDK)' : ''}`;
+    const reader = isThirdParty ? `${provider} (AI SDK)` : provider;
+    it.each(ways)('%s', async (way) => {
+      const parts = pieces(bytes, cuts[way]?.(bytes, recording) ?? []);
+      const seen = await wrongIn(recording, parts);
+      if (isOwn(recording)) expect(seen).toEqual([]);
+      // split points must not change the result, correct or not
+      expect(listed[name] ?? seen).toEqual(seen);
+      if (listed[name]) return;
+      listed[name] = seen;
+      const row = tally.get(reader) ?? { right: 0, all: 0 };
+      row.all += 1;
+      row.right += seen.length === 0 ? 1 : 0;
+      tally.set(reader, row);
     });
+  });
 
-    it.each(recordings.filter(({ api }) => api === 'openai-chat'))(
-      'written in another manner and cut anywhere, $provider/$case reads the same',
-      async (recording) => {
-        const text = readFileSync(recording.body, 'utf8');
-        await fc.assert(
-          fc.asyncProperty(manner, fc.array(fc.nat(), { maxLength: 20 }), async (how, cuts) => {
-            const bytes = new TextEncoder().encode(inManner(text, how));
-            const offsets = recording.streaming ? cuts.map((cut) => cut % bytes.length) : [];
-            expect(await wrongIn(recording, pieces(bytes, offsets))).toEqual([]);
-          }),
-          { numRuns: 10 },
-        );
-      },
-    );
-
-    it('where a package of others reads differently, the difference is known', ({ task }) => {
-      const differing = Object.entries(listed).filter(([, seen]) => seen.length > 0);
-      expect(Object.fromEntries(differing)).toMatchSnapshot();
-      const rows = [...tally].map(
-        ([provider, { right, all }]) => `${provider.padEnd(18)}${right} of ${all}`,
+  it.each(recordings.filter(isOwn))(
+    'reads $provider/$case the same when it is reformatted and split anywhere',
+    async (recording) => {
+      const text = readFileSync(recording.body, 'utf8');
+      await fc.assert(
+        fc.asyncProperty(manner, fc.array(fc.nat(), { maxLength: 20 }), async (how, cuts) => {
+          const bytes = new TextEncoder().encode(inManner(text, how));
+          const offsets = recording.streaming ? cuts.map((cut) => cut % bytes.length) : [];
+          expect(await wrongIn(recording, pieces(bytes, offsets))).toEqual([]);
+        }),
+        { numRuns: 10 },
       );
-      // the reporter prints it at the end of the run
-      Object.assign(task.meta, { table: `Recorded answers read right\n${rows.join('\n')}` });
-    });
-  },
-);
+    },
+  );
+
+  it('differences in third-party packages match the snapshot', ({ task }) => {
+    const differing = Object.entries(listed).filter(([, seen]) => seen.length > 0);
+    expect(Object.fromEntries(differing)).toMatchSnapshot();
+    const rows = [...tally].map(
+      ([provider, { right, all }]) => `${provider.padEnd(26)}${right} of ${all}`,
+    );
+    // count-reporter.ts prints it at the end of the run
+    Object.assign(task.meta, { table: `Recorded answers read right\n${rows.join('\n')}` });
+  });
+});

@@ -1,49 +1,52 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as core from 'onward';
-import * as broadcasting from 'onward/broadcasting';
-import * as pusher from 'onward/broadcasting/pusher';
-import * as useChat from 'onward/broadcasting/use-chat';
-import * as aiSdkDriver from 'onward/drivers/ai-sdk';
-import * as openaiDriver from 'onward/drivers/openai';
-import * as config from 'onward/config';
-import * as react from 'onward/react';
-import * as server from 'onward/server';
-import * as serverNode from 'onward/server/node';
-import * as keyValue from 'onward/stores/key-value';
-import * as memory from 'onward/stores/memory';
-import * as postgres from 'onward/stores/postgres';
-import * as sqlite from 'onward/stores/sqlite';
-import * as testing from 'onward/testing';
-import * as ui from 'onward/ui';
+import { keyOf, readPublicApi, type PublicName } from '../docs-tools/public-api.ts';
 
-const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
-  readonly exports: Record<string, unknown>;
-};
+/** Read from the sources. test/docs-api.test.ts compares the values with the importable names. */
+const { subpaths } = readPublicApi();
+const namesOf = (specifier: string): readonly PublicName[] =>
+  subpaths.find((subpath) => subpath.specifier === specifier)?.names ?? [];
 
-/** Types have no value at run time, so they are read from the hand-written index. */
-const typeNames = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/export (type )?\{([^}]*)\}/g)]
-    .flatMap(([, all, names = '']) =>
-      names
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== '' && (all !== undefined || name.startsWith('type ')))
-        .map((name) => name.replace(/^type /, '')),
-    )
-    .toSorted();
+const isType = ({ declarations }: PublicName): boolean =>
+  declarations.every(({ kind }) => kind === 'interface' || kind === 'type');
+const wordsOf = (names: readonly PublicName[]): string[] =>
+  names.map(({ name }) => name).toSorted();
+
+/** The files that declare a name, with its name there. */
+const originOf = ({ declarations }: PublicName): string =>
+  [...new Set(declarations.map(keyOf))].toSorted().join(', ');
+
+/** Names that have different meanings in two subpaths. */
+function ambiguous(modules: typeof subpaths): readonly string[] {
+  const origins = new Map<string, Map<string, string>>();
+  for (const { specifier, names } of modules)
+    for (const one of names) {
+      const known = origins.get(one.name) ?? new Map<string, string>();
+      origins.set(one.name, known.set(originOf(one), specifier));
+    }
+  return [...origins]
+    .filter(([, known]) => known.size > 1)
+    .map(([name, known]) => `${name} in ${[...known.values()].join(' and ')}`);
+}
 
 describe('public API', () => {
-  it('subpaths', () => {
-    expect(Object.keys(manifest.exports)).toEqual([
+  it('has exactly these subpaths', () => {
+    const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: object };
+    expect(Object.keys(exports)).toEqual([
       '.',
       './testing',
+      './drivers',
       './drivers/openai',
       './drivers/ai-sdk',
+      './stores',
       './stores/memory',
       './stores/sqlite',
       './stores/postgres',
       './stores/key-value',
+      './bus',
+      './bus/postgres',
+      './bus/redis',
+      './queues/bullmq',
       './broadcasting',
       './broadcasting/pusher',
       './broadcasting/use-chat',
@@ -57,30 +60,58 @@ describe('public API', () => {
     ]);
   });
 
-  it.each([
-    ['onward', core, 'src/index.ts'],
-    ['onward/testing', testing, 'src/testing/index.ts'],
-    ['onward/drivers/openai', openaiDriver, 'src/inference/drivers/openai.ts'],
-    ['onward/drivers/ai-sdk', aiSdkDriver, 'src/inference/drivers/ai-sdk.ts'],
-    ['onward/stores/memory', memory, 'src/sessions/stores/memory/index.ts'],
-    ['onward/stores/sqlite', sqlite, 'src/sessions/stores/sqlite/index.ts'],
-    ['onward/stores/postgres', postgres, 'src/sessions/stores/postgres/index.ts'],
-    ['onward/stores/key-value', keyValue, 'src/sessions/stores/key-value/index.ts'],
-    ['onward/broadcasting', broadcasting, 'src/broadcasting/index.ts'],
-    ['onward/broadcasting/pusher', pusher, 'src/broadcasting/pusher/index.ts'],
-    ['onward/broadcasting/use-chat', useChat, 'src/broadcasting/use-chat/index.ts'],
-    ['onward/ui', ui, 'src/ui/index.ts'],
-    ['onward/react', react, 'src/react/index.ts'],
-    ['onward/server', server, 'src/server/index.ts'],
-    ['onward/server/node', serverNode, 'src/server/node.ts'],
-    ['onward/config', config, 'src/cli/config.ts'],
-  ])('%s exports exactly these names', (_subpath, module, file) => {
-    expect({ values: Object.keys(module).toSorted(), types: typeNames(file) }).toMatchSnapshot();
+  it.each(subpaths.map(({ specifier, names }) => [specifier, names] as const))(
+    '%s exports exactly these names',
+    (_specifier, names) => {
+      const types = wordsOf(names.filter(isType));
+      const values = wordsOf(names.filter((one) => !isType(one)));
+      expect({ values, types }).toMatchSnapshot();
+    },
+  );
+
+  it('onward exports fewer than 120 names, including types', () => {
+    const { length } = namesOf('onward');
+    expect(length).toBeGreaterThan(80);
+    expect(length).toBeLessThan(120);
   });
 
-  it('index files list names by hand and stay small', () => {
-    const text = readFileSync('src/index.ts', 'utf8');
-    expect(text).not.toContain('export *');
-    expect(Object.keys(core).length).toBeLessThan(100);
+  it('src/index.ts has no wildcard export', () => {
+    expect(readFileSync('src/index.ts', 'utf8')).not.toContain('export *');
+  });
+
+  it('a name means the same in every subpath', () => {
+    expect(ambiguous(subpaths)).toEqual([]);
+    expect(namesOf('onward/drivers').map(({ name }) => name)).toContain('InferenceDriver');
+    expect(namesOf('onward').map(({ name }) => name)).toContain('InferenceDriver');
+  });
+
+  it('the check finds a name with two meanings', () => {
+    const declared = (file: string): PublicName => ({
+      name: 'Row',
+      declarations: [
+        { file, name: 'Row', kind: 'type', comment: '', text: 'type Row', mentions: [] },
+      ],
+      uses: [],
+    });
+    const modules = ['a', 'b'].map((specifier) => ({ specifier, names: [declared(specifier)] }));
+    expect(ambiguous(modules)).toEqual(['Row in a and b']);
+    expect(ambiguous(modules.slice(1))).toEqual([]);
+  });
+
+  it('replaced names are gone', () => {
+    const retired =
+      /^(?:sessionDesk|SessionDesk|sessionStore|SessionStoreOptions|uiMessagesOf|uiMessagesFrom|Cut|ApprovalsProps|BroadcasterRig|AgentStream)$/;
+    const all = subpaths.flatMap(({ names }) => wordsOf(names));
+    expect(all.filter((name) => retired.test(name))).toEqual([]);
+    // core names that other subpaths used with another meaning
+    for (const [name, home] of [
+      ['SessionStore', 'onward/stores'],
+      ['CallRow', 'onward/stores'],
+      ['Approvals', 'onward'],
+    ] as const)
+      expect(
+        subpaths.filter(({ names }) => names.some((one) => one.name === name)),
+        name,
+      ).toEqual([expect.objectContaining({ specifier: home })]);
   });
 });

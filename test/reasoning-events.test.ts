@@ -1,12 +1,6 @@
 import fc from 'fast-check';
-import {
-  AgentBuilder,
-  Message,
-  SessionRuntime,
-  type InferenceChunk,
-  type InferenceDriver,
-  type InferenceResponse,
-} from 'onward';
+import { AgentBuilder, Message, SessionRuntime } from 'onward';
+import type { InferenceDriver, InferenceChunk, InferenceResponse } from 'onward/drivers';
 import { memoryStore } from 'onward/stores/memory';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +10,7 @@ import { builder, driven, Heard, quick } from './setup/message-events.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
-/** A model that gives its reasoning in these pieces, then answers. */
+/** A model that streams its reasoning in these pieces, then answers. */
 function thinking(
   pieces: readonly string[],
   answer: Partial<InferenceResponse> = {},
@@ -43,7 +37,7 @@ const shownBy = (heard: Heard): string =>
     .join('');
 
 describe('ReasoningDelta', () => {
-  it('tells the reasoning in pieces before the text, and the finished message has all of it', async () => {
+  it('streams the reasoning before the text, and the final message has all of it', async () => {
     const heard = new Heard();
     const state = await driven(thinking(['First ', 'this.', ' Then that.']))
       .build()
@@ -65,7 +59,7 @@ describe('ReasoningDelta', () => {
     );
   });
 
-  it('comes in one piece, before the text, from a model that does not stream', async () => {
+  it('is emitted once, before the text, if the driver does not stream', async () => {
     const { infer } = DeterministicDriver.fromSteps(final('Yes.', { reasoning: 'Well.' }));
     const heard = new Heard();
     await driven({ name: 'whole', infer }).build().run('Hi', heard.options);
@@ -75,7 +69,7 @@ describe('ReasoningDelta', () => {
     ]);
   });
 
-  it('makes the model stream for its own listeners only', async () => {
+  it('makes the driver stream only for its own listeners', async () => {
     const run = async (type: 'ReasoningDelta' | 'MessageAdded') => {
       const driver = DeterministicDriver.fromSteps(final('Yes.', { reasoning: 'Well.' }));
       const agent = driven(driver).build();
@@ -88,7 +82,7 @@ describe('ReasoningDelta', () => {
     expect(await run('MessageAdded')).toEqual([2, false]);
   });
 
-  it('of a model without reasoning there is nothing to tell', async () => {
+  it('is not emitted without reasoning', async () => {
     const heard = new Heard();
     const state = await builder('Yes.').build().run('Hi', heard.options);
     expect(heard.types).not.toContain('ReasoningDelta');
@@ -98,8 +92,8 @@ describe('ReasoningDelta', () => {
   });
 });
 
-describe('the reasoning of a finished message', () => {
-  it('is told before the tools start, also where the model said nothing else', async () => {
+describe('reasoning in MessageAdded', () => {
+  it('is emitted before the tools start, also without text', async () => {
     const heard = new Heard();
     const agent = builder(toolCall('stock', {}, '', { reasoning: 'I should look.' }), 'Seven.')
       .withTools(mockTool('stock', 7))
@@ -115,7 +109,7 @@ describe('the reasoning of a finished message', () => {
     expect(place).toBeLessThan(heard.types.indexOf('ToolCallStarted'));
   });
 
-  it('is bounded in events and hides what a cut would leave half of, and whole in the message', async () => {
+  it('is truncated without a partial secret, while the message keeps all of it', async () => {
     const secret = ` ${byLook} `;
     const long = 'a'.repeat(32_760) + secret + 'b '.repeat(40_000);
     const heard = new Heard();
@@ -130,7 +124,7 @@ describe('the reasoning of a finished message', () => {
     expect(state.messages.at(-1)?.reasoning).toBe(long);
   });
 
-  it('of an answer that was interrupted it is what had come', async () => {
+  it('has the part that arrived before an abort', async () => {
     const controller = new AbortController();
     const heard = new Heard();
     const driver = thinking(['One ', 'two'], { content: 'Ye' }, () => controller.abort('enough'));
@@ -142,8 +136,8 @@ describe('the reasoning of a finished message', () => {
   });
 });
 
-describe('reasoning that does not count', () => {
-  it('is discarded when its attempt fails, and the next attempt begins at 0', async () => {
+describe('discarded reasoning', () => {
+  it('is discarded when its attempt fails, and the next attempt starts at offset 0', async () => {
     const heard = new Heard();
     const agent = builder(
       error('broken', { reasoning: 'Lost.' }),
@@ -161,7 +155,7 @@ describe('reasoning that does not count', () => {
     ]);
   });
 
-  it('is discarded when a hook asks the model again in the same attempt', async () => {
+  it('is discarded when a hook calls the model again in the same attempt', async () => {
     const heard = new Heard();
     const agent = builder(final('No.', { reasoning: 'A' }), final('Yes.', { reasoning: 'B' }))
       .withHooks({
@@ -181,7 +175,7 @@ describe('reasoning that does not count', () => {
 describe('secrets in reasoning', () => {
   const text = `Use ${byLook} for ${ours}, password: "${byKey.replaceAll(' ', '_')}" and go.`;
 
-  it('never show, wherever the pieces are cut', async () => {
+  it('are never shown, however the pieces are split', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(text.length), { maxLength: 12 }), async (cuts) => {
         const ends = [...cuts, text.length].toSorted((a, b) => a - b);
@@ -198,7 +192,7 @@ describe('secrets in reasoning', () => {
     );
   });
 
-  it('are in no log of a session, which has finished reasoning and no pieces of it', async () => {
+  it('are not in the session log, which has complete reasoning and no deltas', async () => {
     const agent = AgentBuilder.base()
       .withName('a')
       .withRedactor(redactor)

@@ -11,7 +11,7 @@ const streamed = (pieces: readonly string[]): string => {
   return pieces.map((piece) => stream.push(piece)).join('') + stream.end();
 };
 
-/** Cut at every place in two, and into pieces of 1, 3 and 7. */
+/** All splits in two, and splits into pieces of 1, 3 and 7 characters. */
 const splits = (whole: string): readonly (readonly string[])[] => [
   ...Array.from(whole, (_, i) => [whole.slice(0, i), whole.slice(i)]),
   ...[1, 3, 7].map((size) =>
@@ -21,10 +21,10 @@ const splits = (whole: string): readonly (readonly string[])[] => [
   ),
 ];
 
-/** Nothing as long as this of a secret may be seen. */
+/** The longest part of a secret that may be visible is shorter than this. */
 const WINDOW = 8;
 
-/** The first part of a secret that can be seen; null where all is hidden. */
+/** Returns the first visible part of a secret, or null. */
 function leakIn(seen: string, secrets: readonly string[]): string | null {
   if (!seen.includes('[redacted]')) return seen;
   for (const secret of secrets) {
@@ -37,7 +37,7 @@ function leakIn(seen: string, secrets: readonly string[]): string | null {
 const expectHidden = (seen: string, secrets: readonly string[]): void =>
   expect(leakIn(seen, secrets), seen).toBeNull();
 
-/** The secrets in a text, and the text without the marks around them. */
+/** The text without «», and the secrets inside them. */
 function marked(entry: string): { readonly plain: string; readonly secrets: readonly string[] } {
   return {
     plain: entry.replaceAll(/[«»]/g, ''),
@@ -45,9 +45,9 @@ function marked(entry: string): { readonly plain: string; readonly secrets: read
   };
 }
 
-describe('the corpus of secrets', () => {
+describe('redaction corpus', () => {
   it.each(Object.entries(tokens))(
-    '%s: hidden alone, in words, as a value, in any pieces',
+    '%s: is redacted alone, in a sentence, as a value and in any pieces',
     (_, token) => {
       expect(text(token)).toBe('[redacted]');
       expect(value({ note: [token] })).toEqual({ note: ['[redacted]'] });
@@ -55,7 +55,7 @@ describe('the corpus of secrets', () => {
       expect(text(sentence)).toBe('Take [redacted] and go.');
       for (const pieces of splits(sentence)) {
         const seen = streamed(pieces);
-        // the letters before its first sign may be seen: they are no secret
+        // the letters before the first separator may be visible: they are not secret
         const leak = leakIn(seen, [token.replace(/^[A-Za-z]{2,12}(?=[-_.])/, '')]);
         if (leak !== null || !seen.endsWith(' and go.')) expect.fail(`${leak} in ${seen}`);
       }
@@ -64,7 +64,7 @@ describe('the corpus of secrets', () => {
     },
   );
 
-  it.each(Object.entries(positives))('%s: hidden whole and in any pieces', (_, entry) => {
+  it.each(Object.entries(positives))('%s: is redacted as a whole and in any pieces', (_, entry) => {
     const { plain, secrets } = marked(entry);
     const seen = text(plain);
     expectHidden(seen, secrets);
@@ -73,13 +73,13 @@ describe('the corpus of secrets', () => {
       const leak = leakIn(streamed(pieces), inPieces);
       if (leak !== null) expect.fail(`${leak} in ${streamed(pieces)} of ${JSON.stringify(pieces)}`);
     }
-    // what stands outside of the marks is shown
+    // text outside of the marks is visible
     const outside = entry.split(/«[^»]*»/).flatMap((part) => part.match(/[A-Za-z]{3,}/g) ?? []);
     expect(outside.filter((word) => !seen.includes(word))).toEqual([]);
     expectHidden(JSON.stringify(value({ deep: [plain] })), secrets);
   });
 
-  it.each(Object.entries(positives))('%s: text before and behind it stays', (_, entry) => {
+  it.each(Object.entries(positives))('%s: text before and after it is kept', (_, entry) => {
     const { plain, secrets } = marked(entry);
     const seen = text(`Before it.\n\n${plain}\n\nBehind it all is shown.`);
     expectHidden(seen, secrets);
@@ -87,13 +87,13 @@ describe('the corpus of secrets', () => {
     expect(seen.endsWith('\n\nBehind it all is shown.')).toBe(true);
   });
 
-  it.each(negatives)('stays: %s', (plain) => {
+  it.each(negatives)('keeps %s', (plain) => {
     expect(text(plain)).toBe(plain);
     for (const pieces of splits(plain))
       if (streamed(pieces) !== plain) expect(streamed(pieces)).toBe(plain);
   });
 
-  it('redacting twice changes nothing more', () => {
+  it('redacting twice changes nothing', () => {
     for (const entry of [...Object.values(positives), ...Object.values(tokens), ...negatives]) {
       const once = text(entry.replaceAll(/[«»]/g, ''));
       expect(text(once)).toBe(once);

@@ -1,15 +1,10 @@
-import {
-  AgentBuilder,
-  defineTool,
-  type AgentEvent,
-  type AgentState,
-  type InferredToolCall,
-} from 'onward';
+import { AgentBuilder, defineTool, type AgentEvent, type AgentState } from 'onward';
+import type { InferredToolCall } from 'onward/drivers';
 import { AgentEventEnvelopeAdapter, BroadcastConfig, type Envelope } from 'onward/broadcasting';
-import { UiMessageEncoder } from '../src/broadcasting/use-chat/use-chat-encoder.ts';
 import { toUseChatMessages } from 'onward/broadcasting/use-chat';
 import { newUiState, reduceEnvelope, toUiMessages, type UiToolCall } from 'onward/ui';
 import { describe, expect, it } from 'vitest';
+import { UiMessageEncoder } from '../src/broadcasting/use-chat/use-chat-encoder.ts';
 
 const pay = defineTool({
   name: 'pay',
@@ -23,13 +18,13 @@ const pay = defineTool({
   execute: () => 'paid',
 });
 
-/** The first answer of the model, and why its call is refused. */
+/** Tool calls that are refused, by reason. */
 const refusals: Readonly<Record<string, InferredToolCall>> = {
-  'arguments that do not fit': { id: 'c', name: 'pay', args: { amount: 'ten' } },
+  'invalid arguments': { id: 'c', name: 'pay', args: { amount: 'ten' } },
   'an unknown tool': { id: 'c', name: 'steal', args: { amount: 10 } },
   'a hook that blocks': { id: 'c', name: 'pay', args: { amount: 13 } },
-  'a person who denies': { id: 'c', name: 'pay', args: { amount: 500 } },
-  'arguments that are no JSON': { id: 'c', name: 'pay', argsRaw: '{"amount": ten' },
+  'an approver who denies': { id: 'c', name: 'pay', args: { amount: 500 } },
+  'arguments that are not JSON': { id: 'c', name: 'pay', argsRaw: '{"amount": ten' },
 };
 const argsOf = ({ args, argsRaw }: InferredToolCall): unknown => argsRaw ?? args;
 
@@ -83,14 +78,14 @@ const callIn = (rows: ReturnType<typeof toUiMessages>): UiToolCall | undefined =
   rows.flatMap(({ metadata }) => metadata.tool_calls ?? []).find(({ id }) => id === 'c');
 
 describe('refused calls keep their arguments', () => {
-  it.each(Object.entries(refusals))('%s: on the live screen', async (_why, call) => {
+  it.each(Object.entries(refusals))('%s: in live UI state', async (_why, call) => {
     const { envelopes } = await refused(call);
     const screen = envelopes.reduce(reduceEnvelope, newUiState());
     expect(callIn(screen.messages)).toMatchObject({ name: call.name, args: argsOf(call) });
     expect(callIn(screen.messages)?.args_summary).toContain('amount');
   });
 
-  it.each(Object.entries(refusals))('%s: where only summaries are sent', async (_why, call) => {
+  it.each(Object.entries(refusals))('%s: in UI state, with summaries only', async (_why, call) => {
     const { envelopes } = await refused(call);
     const short = envelopes.map((envelope) => {
       const payload = { ...envelope.payload } as Record<string, unknown>;
@@ -120,7 +115,7 @@ describe('refused calls keep their arguments', () => {
     expect(inputs).toEqual([argsOf(call)]);
   });
 
-  it('without what is secret in them', async () => {
+  it('with secrets redacted', async () => {
     const { events, envelopes } = await refused({
       id: 'c',
       name: 'pay',

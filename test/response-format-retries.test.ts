@@ -13,7 +13,7 @@ describe('an answer that does not match the response format', () => {
     return { ...made, builder: made.builder.withResponseFormat(schema) };
   };
 
-  it('is an answered step with a validation error; the model is told, and tries again at once', async () => {
+  it('counts as a step with a validation error, and the model tries again at once with an explanation', async () => {
     const { builder } = setUpFormat(
       [final('Three.'), final('{"total": 3}')],
       ErrorPolicy.retryToolErrors(3),
@@ -34,7 +34,7 @@ describe('an answer that does not match the response format', () => {
     expect(state.messages.at(2)?.text).toMatch(/^The answer does not match the response format: /);
   });
 
-  it('names what is wrong with a value of the wrong shape', async () => {
+  it('the model is told which field is wrong', async () => {
     const { builder } = setUpFormat(
       [final('{"total": "three"}'), final('{"total": 3}')],
       ErrorPolicy.retryToolErrors(3),
@@ -43,7 +43,7 @@ describe('an answer that does not match the response format', () => {
     expect(state.messages.at(2)?.text).toContain('total');
   });
 
-  it('ignore is read as retry, its cap included', async () => {
+  it('is retried under an ignore policy, with the same limit', async () => {
     const { builder, driver } = setUpFormat(
       Array(9).fill(final('Three.')),
       ErrorPolicy.ignoreToolErrors().withMaxRetries(2),
@@ -58,7 +58,7 @@ describe('an answer that does not match the response format', () => {
     });
   });
 
-  it('the default policy stops on it', async () => {
+  it('stops the run under the default policy', async () => {
     const { builder } = setUpFormat([final('Three.')], ErrorPolicy.stopOnAnyError());
     expect(await builder.build().run('go')).toMatchObject({
       status: 'failed',
@@ -66,7 +66,7 @@ describe('an answer that does not match the response format', () => {
     });
   });
 
-  it('counts for StepsLimit: it was answered', async () => {
+  it('counts toward StepsLimit', async () => {
     const { builder, driver } = setUpFormat(
       [final('Three.'), final('Four.')],
       ErrorPolicy.retryAll(),

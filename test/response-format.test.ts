@@ -1,9 +1,10 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
-import { AgentBuilder, AgentState, ErrorPolicy, type AnySchema, type StandardSchema } from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, type AnySchema } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { StandardSchema } from '../src/tools/schema.ts';
 import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, final } = ScenarioStep;
@@ -19,7 +20,7 @@ const builder = (schema: AnySchema, ...steps: readonly (ScenarioStep | string)[]
 const lines = (state: AgentState) =>
   state.messages.toJSON().map(({ role, content }) => [role, content]);
 
-describe('a final answer in the format', () => {
+describe('a final answer in the response format', () => {
   it.each<[string, AnySchema, unknown]>([
     ['zod', report, { title: 'Lamps', rows: [] }],
     [
@@ -35,7 +36,7 @@ describe('a final answer in the format', () => {
       { title: 'Lamps' },
     ],
   ])(
-    '%s: output is the validated value, outputText what was said',
+    '%s: output is the validated value, outputText the original text',
     async (_lib, schema, output) => {
       const state = await builder(schema, '{"title":"Lamps"}').build().run('go');
       expect(state).toMatchObject({ status: 'completed', stopReason: 'completed' });
@@ -47,7 +48,7 @@ describe('a final answer in the format', () => {
     },
   );
 
-  it('the model is asked for it, in each step', async () => {
+  it('every request contains the format', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('look'), final('{"title":"x"}'));
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -64,12 +65,12 @@ describe('a final answer in the format', () => {
     ]);
   });
 
-  it('in a fence, or with space around, is read all the same', async () => {
+  it('is parsed inside a code fence or surrounding whitespace', async () => {
     const state = await builder(report, '\n```json\n{"title":"x"}\n```\n').build().run('go');
     expect(state.output).toEqual({ title: 'x', rows: [] });
   });
 
-  it('words beside tool calls are not judged by it', async () => {
+  it('text next to tool calls is not validated', async () => {
     const state = await builder(report, toolCall('look', {}, 'Let me look.'), '{"title":"x"}')
       .build()
       .run('go');
@@ -85,10 +86,10 @@ describe('a final answer in the format', () => {
   });
 });
 
-describe('a mismatch', () => {
+describe('a response format mismatch', () => {
   const wrong = '{"title":5}';
 
-  it('stops under the default policy: everything stays, and the model is told', async () => {
+  it('stops under the default policy and keeps the answer with an explanation', async () => {
     const state = await builder(report, wrong).build().run('go');
     expect(state).toMatchObject({ status: 'failed', stopReason: 'error', output: null });
     const step = state.steps.at(0)!;
@@ -112,8 +113,8 @@ describe('a mismatch', () => {
 
   it.each<[string, ErrorPolicy]>([
     ['retryToolErrors', ErrorPolicy.retryToolErrors(2)],
-    ['ignoreToolErrors, which is read as retry', ErrorPolicy.ignoreToolErrors()],
-  ])('is tried again under %s', async (_name, policy) => {
+    ['ignoreToolErrors, which means retry here', ErrorPolicy.ignoreToolErrors()],
+  ])('is retried under %s', async (_name, policy) => {
     const agent = builder(report, wrong, 'no JSON at all', '{"title":"x"}')
       .withErrorPolicy(policy)
       .build();
@@ -148,7 +149,7 @@ describe('a mismatch', () => {
   it.each<[string, ErrorPolicy, number]>([
     ['retryToolErrors(1)', ErrorPolicy.retryToolErrors(1), 2],
     ['ignoreToolErrors', ErrorPolicy.ignoreToolErrors(), 4],
-  ])('ends as retry_limit when the tries of %s are spent', async (_name, policy, tries) => {
+  ])('ends as retry_limit when the retries of %s are used up', async (_name, policy, tries) => {
     const agent = builder(report, ...Array<string>(tries).fill(wrong))
       .withErrorPolicy(policy)
       .build();
@@ -158,7 +159,7 @@ describe('a mismatch', () => {
     await takesAnotherTurn(state);
   });
 
-  it('waits for a schema that checks asynchronously', async () => {
+  it('waits for asynchronous validation', async () => {
     const schema = z.object({ id: z.number().refine(async (id) => id === 7, 'is unknown') });
     const agent = builder(schema, '{"id":6}', '{"id":7}')
       .withErrorPolicy(ErrorPolicy.retryToolErrors())
@@ -168,7 +169,7 @@ describe('a mismatch', () => {
     expect(state.output).toEqual({ id: 7 });
   });
 
-  it('a schema that throws is a mismatch, not an exception', async () => {
+  it('includes a schema that throws', async () => {
     const broken: StandardSchema = Object.assign(
       {
         '~standard': {
@@ -189,14 +190,14 @@ describe('a mismatch', () => {
   });
 });
 
-describe('D04: a limit is a value, not an exception', () => {
+describe('D04: structured output at a limit', () => {
   it.each<[string, string, unknown]>([
-    ['nothing was said yet', '', null],
+    ['no text', '', null],
     ['prose', 'Let me look.', null],
-    ['JSON that broke off', '{"title":"Lamps","rows":[1,2', { title: 'Lamps', rows: [1, 2] }],
-    ['JSON that broke off in a key', '{"title":"Lamps","ro', { title: 'Lamps' }],
-    ['whole JSON', '{"title":"Lamps"}', { title: 'Lamps' }],
-  ])('on a tool step: output null, partialOutput what parsed: %s', async (_case, said, partial) => {
+    ['incomplete JSON', '{"title":"Lamps","rows":[1,2', { title: 'Lamps', rows: [1, 2] }],
+    ['JSON that ends in a key', '{"title":"Lamps","ro', { title: 'Lamps' }],
+    ['complete JSON', '{"title":"Lamps"}', { title: 'Lamps' }],
+  ])('a tool step has no output and the parsed partialOutput: %s', async (_case, said, partial) => {
     const state = await builder(report, toolCall('look', {}, said))
       .withMaxSteps(1)
       .build()
@@ -207,12 +208,12 @@ describe('D04: a limit is a value, not an exception', () => {
     await takesAnotherTurn(state);
   });
 
-  it('an answer in the format on the last allowed step is completed', async () => {
+  it('a valid answer on the last allowed step is completed', async () => {
     const state = await builder(report, '{"title":"x"}').withMaxSteps(1).build().run('go');
     expect(state).toMatchObject({ status: 'completed', output: { title: 'x', rows: [] } });
   });
 
-  it('a mismatch on the last allowed step ends by the limit, with what parsed', async () => {
+  it('a mismatch on the last allowed step stops at the limit with partialOutput', async () => {
     const state = await builder(report, '{"title":5}')
       .withErrorPolicy(ErrorPolicy.retryToolErrors())
       .withMaxSteps(1)
@@ -224,10 +225,10 @@ describe('D04: a limit is a value, not an exception', () => {
   });
 
   it.each<[string, string, unknown]>([
-    ['in the format', '{"title":"x"}', { title: 'x' }],
-    ['not in the format', '{"title":5}', { title: 5 }],
+    ['valid', '{"title":"x"}', { title: 'x' }],
+    ['invalid', '{"title":5}', { title: 5 }],
     ['prose', 'Out of time, sorry.', null],
-  ])('on a landing step a mismatch is no error: %s', async (_case, said, partial) => {
+  ])('a soft landing step with any text has no error: %s', async (_case, said, partial) => {
     const state = await builder(report, toolCall('look'), said)
       .withMaxSteps(2)
       .withSoftLanding()
@@ -240,7 +241,7 @@ describe('D04: a limit is a value, not an exception', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a truncated answer ends by its finish reason, with what parsed', async () => {
+  it('a truncated answer stops with finish_reason and partialOutput', async () => {
     const cut = final('{"title":"Lamps","rows":[1,', { finishReason: 'length' });
     const state = await builder(report, cut).build().run('go');
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'finish_reason', output: null });
@@ -249,7 +250,7 @@ describe('D04: a limit is a value, not an exception', () => {
     await takesAnotherTurn(state);
   });
 
-  it('an abort in mid-answer keeps what parsed', async () => {
+  it('an abort in mid-answer keeps partialOutput', async () => {
     const controller = new AbortController();
     const agent = AgentBuilder.base()
       .withDriver(

@@ -51,7 +51,7 @@ const letters = (...texts: readonly string[]): InferenceDriver => {
   };
 };
 
-describe('readers of a stream', () => {
+describe('consumers of a stream', () => {
   it('are independent: each gets everything, whenever it starts', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('clock'), final('It is nine.'));
     const run = createAgent({ driver, tools: [clock] }).stream('go');
@@ -77,7 +77,7 @@ describe('readers of a stream', () => {
     expect((await run.state).output).toBe('It is nine.');
   });
 
-  it('one that leaves early stops nothing while another reads', async () => {
+  it('do not stop the run when one leaves and another still reads', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('clock'), final('done'));
     const run = createAgent({ driver, tools: [clock] }).stream('go');
     const reading = all(run);
@@ -90,7 +90,7 @@ describe('readers of a stream', () => {
   });
 
   it.each(['textStream', 'partialOutputStream', 'toolCalls'] as const)(
-    'the last one that leaves %s aborts the run, and state resolves',
+    'abort the run when the last one leaves %s, and the state resolves',
     async (reader) => {
       const driver = DeterministicDriver.fromSteps(toolCall('clock', {}, 'Wait.'), final('done'));
       const run = createAgent({ driver, tools: [clock] }).stream('go');
@@ -99,7 +99,7 @@ describe('readers of a stream', () => {
     },
   );
 
-  it('text and calls are those of the agent itself', async () => {
+  it('text and calls contain only those of the agent itself', async () => {
     const inner = createAgent({
       name: 'inner',
       driver: DeterministicDriver.fromSteps(toolCall('clock'), final('inner text')),
@@ -116,15 +116,15 @@ describe('readers of a stream', () => {
     ]);
   });
 
-  it('the text of a driver that does not stream comes in one piece', async () => {
+  it('get the text in one piece if the driver does not stream', async () => {
     const { infer, name } = DeterministicDriver.fromResponses('whole');
     const driver: InferenceDriver = { name, infer };
     expect(await all(createAgent({ driver }).stream('go').textStream)).toEqual(['whole']);
   });
 });
 
-describe('a resume as a stream', () => {
-  it('takes the answers with it', async () => {
+describe('resuming as a stream', () => {
+  it('accepts approvals', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('pay', { euros: 90 }), final('Paid.'));
     const agent = createAgent({ driver, tools: [pay] });
     const paused = await agent.stream('go').state;
@@ -141,7 +141,7 @@ describe('a resume as a stream', () => {
     expect((await run.state).steps.at(0)?.results[0]?.approval?.by).toBe('ada');
   });
 
-  it('knows the arguments of a nested agent that began before the pause', async () => {
+  it('knows the arguments of a nested agent that started before the pause', async () => {
     const inner = createAgent({
       name: 'inner',
       driver: DeterministicDriver.fromSteps(toolCall('pay', { euros: 9 }), final('inner done')),
@@ -159,7 +159,7 @@ describe('a resume as a stream', () => {
     ]);
   });
 
-  it('rejects like resume', async () => {
+  it('rejects like resume()', async () => {
     const agent = createAgent({ driver: DeterministicDriver.fromResponses('hi') });
     const ended = await agent.run('go');
     const run = agent.stream({ resume: ended });
@@ -208,7 +208,7 @@ describe('toolCalls', () => {
 });
 
 describe('partialOutputStream', () => {
-  it('grows with the answer, also where the agent has tools', async () => {
+  it('grows with the answer, also if the agent has tools', async () => {
     const agent = createAgent({ driver: letters(answer), tools: [clock], responseFormat: Report });
     const run = agent.stream('go');
     const partials = await all(run.partialOutputStream);
@@ -216,12 +216,12 @@ describe('partialOutputStream', () => {
     expect(partials[0]).toEqual({});
     expect(partials).toContainEqual({ title: 'A long title of a report', rows: [1, 20, 3] });
     expect(partials.at(-1)).toEqual(JSON.parse(answer));
-    // a word of a list of words is whole or missing
+    // an enum value is complete or missing
     for (const { grade } of partials) expect([undefined, 'good']).toContain(grade);
     expect((await run.state).output).toEqual(JSON.parse(answer));
   });
 
-  it('skips what cannot become a valid answer, and follows the next try', async () => {
+  it('skips invalid values and continues with the retry', async () => {
     const driver = letters('{"title":7,"rows":[],"grade":"good"}', answer);
     const agent = createAgent({
       driver,
@@ -233,7 +233,7 @@ describe('partialOutputStream', () => {
     expect(partials.at(-1)).toEqual(JSON.parse(answer));
   });
 
-  it('is the text so far without a format', async () => {
+  it('is the text so far if there is no response format', async () => {
     const run = createAgent({ driver: letters('hello') }).stream('go');
     expect(await all(run.partialOutputStream)).toEqual(['h', 'he', 'hel', 'hell', 'hello']);
   });
@@ -248,7 +248,7 @@ describe('partialOutputStream', () => {
   });
 });
 
-it('a call that leaks into the text is discarded where it was shown already', async () => {
+it('leaked tool arguments that were already streamed are discarded', async () => {
   const args = { euros: 5 };
   const leak = JSON.stringify(args);
   const usage = { input: 1, output: 1, total: 2, cachedInput: 0, reasoning: 0 };

@@ -6,7 +6,7 @@ import { guides } from '../docs-tools/pages.ts';
 import { printedBy, steady } from './setup/samples.ts';
 import { removeFolder } from './setup/folders.ts';
 
-/** Samples of sessions: a machine under load must change neither their output nor their end. */
+/** Session samples: load must change neither their output nor their end. */
 const page = 'docs/troubleshooting.md';
 const folder = resolve(`build/samples-under-load-${process.pid}`);
 mkdirSync(folder, { recursive: true });
@@ -19,7 +19,7 @@ const samples = guides()
   .filter(({ language, code }) => language === 'ts' && code.includes('SessionRuntime'))
   .map(({ code, next, line }) => ({ line, code, prints: steady(next?.code ?? '') }));
 
-/** As if the process got no CPU for longer than the leases of the samples, once, before the nth reading of a clock. */
+/** Simulates a process that gets no CPU for longer than a lease, once, before the nth clock reading. */
 function pauseBeforeReading(nth: number): void {
   const date = Date.now.bind(Date);
   const fine = performance.now.bind(performance);
@@ -29,11 +29,11 @@ function pauseBeforeReading(nth: number): void {
   vi.spyOn(performance, 'now').mockImplementation(() => fine() + later());
 }
 
-describe('samples of sessions, on a machine under load', () => {
-  it('there are some', () => expect(samples.length).toBeGreaterThan(1));
+describe('session samples on a machine under load', () => {
+  it('there are several', () => expect(samples.length).toBeGreaterThan(1));
 
   it.each(samples.flatMap((sample) => [5, 20, 40, 60, 80].map((nth) => ({ ...sample, nth }))))(
-    `${page}:$line prints the same, away before reading $nth of the clock`,
+    `${page}:$line prints the same with a pause before clock reading $nth`,
     async (sample) => {
       const { line, code, prints, nth } = sample;
       const file = `${folder}/sample-${line}-${nth}.ts`;

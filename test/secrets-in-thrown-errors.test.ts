@@ -1,4 +1,5 @@
-import { AgentBuilder, AgentError, createAgent, defineTool, modelCallFailed } from 'onward';
+import { AgentBuilder, AgentError, createAgent, defineTool } from 'onward';
+import { modelCallFailed } from 'onward/drivers';
 import { DeterministicDriver, mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { byKey, byLook, leakIn, words } from './setup/canary.ts';
@@ -25,12 +26,12 @@ describe('D43: thrown errors', () => {
     });
 
   it.each<[string, () => unknown]>([
-    ['a key where a model was meant', () => AgentBuilder.base().withModel(byLook).build()],
-    ['a key where a tool was meant', () => AgentBuilder.base().withTools(byLook as never)],
-    ['a key in the place of a name', () => defineTool({ name: byLook } as never)],
-    ['a key as a tool choice', () => AgentBuilder.base().withToolChoice(byLook as never)],
+    ['a key instead of a model', () => AgentBuilder.base().withModel(byLook).build()],
+    ['a key instead of a tool', () => AgentBuilder.base().withTools(byLook as never)],
+    ['a key instead of a tool name', () => defineTool({ name: byLook } as never)],
+    ['a key instead of a tool choice', () => AgentBuilder.base().withToolChoice(byLook as never)],
     [
-      'an answer to an approval that is none',
+      'an invalid approval answer',
       async () => {
         const agent = paused();
         const state = await agent.run('go');
@@ -38,7 +39,7 @@ describe('D43: thrown errors', () => {
       },
     ],
     [
-      'edited arguments that do not fit',
+      'invalid edited arguments',
       async () => {
         const agent = paused();
         const state = await agent.run('go');
@@ -47,11 +48,11 @@ describe('D43: thrown errors', () => {
       },
     ],
     [
-      'a state document that is none',
+      'an invalid state document',
       async () => createAgent({ driver: callsTool() }).run({ version: byLook } as never),
     ],
     [
-      'a driver asked directly',
+      'a direct driver call',
       () => {
         throw modelCallFailed({ type: 'model', code: 'auth', message: words });
       },

@@ -3,11 +3,10 @@ import {
   createAgent,
   defineTool,
   ErrorPolicy,
-  modelCallFailed,
   type AgentState,
   type Hook,
-  type InferenceDriver,
 } from 'onward';
+import { type InferenceDriver, modelCallFailed } from 'onward/drivers';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { byKey, byLook, leakIn, ours, planted, redactor, words } from './setup/canary.ts';
@@ -30,8 +29,8 @@ beforeEach(() => {
   outlets = new Outlets();
 });
 
-describe('D43: no outlet shows a secret that was in', () => {
-  it('tool arguments, which the resumable state keeps as they are', async () => {
+describe('D43: no output shows a secret from', () => {
+  it('tool arguments, which the resumable state keeps', async () => {
     const vault = mockTool('vault', 'ok');
     const agent = builder(callsTool()).withTools(vault).build();
     const state = await agent.run('go', outlets.options());
@@ -45,7 +44,7 @@ describe('D43: no outlet shows a secret that was in', () => {
     expect(full.messages[1]!.toolCalls[0]!.args).toEqual(planted);
   });
 
-  it('arguments that do not fit the schema', async () => {
+  it('arguments that do not match the schema', async () => {
     const strict = defineTool({
       name: 'vault',
       description: 'Takes a number.',
@@ -63,12 +62,12 @@ describe('D43: no outlet shows a secret that was in', () => {
   });
 
   it.each([
-    ['cut off', `{"password": "${byKey}", "note": "${byLook}`],
+    ['truncated', `{"password": "${byKey}", "note": "${byLook}`],
     ['without quotes', `{"password": ${byLook}}`],
-    ['no object', JSON.stringify(byLook)],
-    ['a list', JSON.stringify([byLook])],
-    ['no JSON', `vault(${byLook})`],
-  ])('arguments that cannot be read: %s', async (_how, argsRaw) => {
+    ['not an object', JSON.stringify(byLook)],
+    ['an array', JSON.stringify([byLook])],
+    ['not JSON', `vault(${byLook})`],
+  ])('arguments that cannot be parsed: %s', async (_how, argsRaw) => {
     const agent = builder(
       DeterministicDriver.fromSteps(ScenarioStep.toolCalls([{ name: 'vault', argsRaw }]), 'Ok.'),
     )
@@ -87,7 +86,7 @@ describe('D43: no outlet shows a secret that was in', () => {
     expect(outlets.leaks()).toEqual([]);
   });
 
-  it('errors that a tool throws', async () => {
+  it('errors thrown by a tool', async () => {
     const agent = builder(callsTool()).withTools(mockTool('vault', boom())).build();
     const state = await agent.run('go', outlets.options());
     outlets.collect(state);
@@ -98,7 +97,7 @@ describe('D43: no outlet shows a secret that was in', () => {
 
   it.each<[string, () => unknown]>([
     ['an Error', boom],
-    ['a record', () => modelCallFailed({ type: 'model', code: 'auth', message: words })],
+    ['a model error', () => modelCallFailed({ type: 'model', code: 'auth', message: words })],
     ['an object', () => ({ message: words, headers: { authorization: byKey } })],
     ['a string', () => words],
   ])('model errors: %s', async (_what, make) => {
@@ -123,13 +122,13 @@ describe('D43: no outlet shows a secret that was in', () => {
       .build();
     const state = await agent.run('go', outlets.options());
     outlets.collect(state);
-    delete outlets.texts['events']; // what the model says to a person is shown as it was said
+    delete outlets.texts['events']; // the answer itself is shown unredacted
     delete outlets.texts['log'];
     expect(outlets.leaks()).toEqual([]);
     expect(outlets.texts['errors']).toContain('response_format_mismatch');
   });
 
-  it('metadata of the state, which tools still get', async () => {
+  it('state metadata, which tools still get', async () => {
     const vault = mockTool('vault', 'ok');
     const agent = builder(DeterministicDriver.fromSteps(ScenarioStep.toolCall('vault'), 'Ok.'))
       .withTools(vault)
@@ -152,7 +151,7 @@ describe('D43: no outlet shows a secret that was in', () => {
     ['aroundModelCall', { aroundModelCall: fail }],
     ['aroundToolCall', { aroundToolCall: fail }],
     ['aroundToolCall, blocking', { aroundToolCall: async () => ({ blocked: words }) }],
-  ])('hooks that fail: %s', async (_point, hook) => {
+  ])('hooks that throw or block: %s', async (_point, hook) => {
     const agent = builder(callsTool())
       .withTools(mockTool('vault', 'ok'))
       .withHooks({ name: 'guard', ...hook })
@@ -162,28 +161,31 @@ describe('D43: no outlet shows a secret that was in', () => {
     expect(JSON.stringify(outlets.texts)).toContain('[redacted]');
   });
 
-  it.each(['ordinary', 'limit'])('criteria that throw or answer nonsense: %s', async (kind) => {
-    const limit = kind === 'limit' ? ({ kind: 'limit' } as const) : {};
-    const agent = builder(DeterministicDriver.fromResponses())
-      .addContinuationCriteria(
-        {
-          name: 'Broken',
-          ...limit,
-          evaluate: () => {
-            throw boom();
+  it.each(['ordinary', 'limit'])(
+    'criteria that throw or return an invalid value: %s',
+    async (kind) => {
+      const limit = kind === 'limit' ? ({ kind: 'limit' } as const) : {};
+      const agent = builder(DeterministicDriver.fromResponses())
+        .addContinuationCriteria(
+          {
+            name: 'Broken',
+            ...limit,
+            evaluate: () => {
+              throw boom();
+            },
           },
-        },
-        { name: 'Odd', ...limit, evaluate: () => ({ said: words, ...planted }) as never },
-      )
-      .build();
-    const state = await agent.run('go', outlets.options());
-    outlets.collect(state);
-    expect(outlets.leaks()).toEqual([]);
-    expect(outlets.texts['explain']).toMatch(/Broken threw: 401 for \[redacted\]/);
-    expect(state.status).toBe('failed');
-  });
+          { name: 'Odd', ...limit, evaluate: () => ({ said: words, ...planted }) as never },
+        )
+        .build();
+      const state = await agent.run('go', outlets.options());
+      outlets.collect(state);
+      expect(outlets.leaks()).toEqual([]);
+      expect(outlets.texts['explain']).toMatch(/Broken threw: 401 for \[redacted\]/);
+      expect(state.status).toBe('failed');
+    },
+  );
 
-  it('a pause for approval: asked for without secrets, kept with them', async () => {
+  it('a pause for approval, while the state keeps the arguments', async () => {
     const vault = mockTool('vault', 'ok', { needsApproval: true });
     const agent = builder(callsTool()).withTools(vault).build();
     const paused = await agent.run('go', outlets.options());
@@ -197,7 +199,7 @@ describe('D43: no outlet shows a secret that was in', () => {
     expect(vault.calls).toEqual([planted]);
   });
 
-  it('reasons given for a denial, a stop, a pause or an abort', async () => {
+  it('reasons for a denial, a stop, a pause or an abort', async () => {
     const asks = (work: 'requestStop' | 'requestPause') =>
       mockTool('vault', (_args: unknown, context: Record<typeof work, (r: string) => void>) => {
         context[work](words);
@@ -233,7 +235,7 @@ describe('D43: no outlet shows a secret that was in', () => {
     }
   });
 
-  it('nested agents: the redactor of the root holds for them too', async () => {
+  it('nested agents, which use the redactor of the root', async () => {
     const inner = AgentBuilder.base()
       .withName('inner')
       .withDriver(callsTool())
@@ -250,7 +252,7 @@ describe('D43: no outlet shows a secret that was in', () => {
     expect(outlets.texts['events']).toContain('"type":"AgentFailed"');
   });
 
-  it('listeners that fail', async () => {
+  it('listeners that throw', async () => {
     const agent = createAgent({ driver: DeterministicDriver.fromResponses('Ok.') });
     agent.wiretap(() => {
       throw new Error(`broadcast failed: Authorization: Bearer ${byLook}`);
@@ -261,7 +263,7 @@ describe('D43: no outlet shows a secret that was in', () => {
   });
 });
 
-it('D43: a secret that the model says is in no chunk, however it is cut, and the text is kept as it was', async () => {
+it('D43: a secret in an answer is in no chunk, however it is split, and the state keeps the text', async () => {
   const secret = 'sk-live-4f9a2b7c8d1e6f3a5b9c0d2e';
   const pieces = ['The key is s', 'k-live-4f9a', '2b7c8d1e6f3a', '5b9c0d2e', ', keep it.'];
   const agent = AgentBuilder.base()

@@ -7,8 +7,8 @@ import { choices, landing, marks } from './setup/soft-landing.ts';
 
 const { final, error } = ScenarioStep;
 
-describe('a landing call that fails', () => {
-  it('is retried as one', async () => {
+describe('a soft landing call that fails', () => {
+  it('is retried as a soft landing', async () => {
     const { builder, driver } = landing([
       ...pages(1),
       error({ type: 'rate_limit', message: '429' }),
@@ -21,7 +21,7 @@ describe('a landing call that fails', () => {
     expect(state).toMatchObject({ stopReason: 'steps_limit', output: 'landed' });
   });
 
-  it('stays one although time passes and another limit would land first', async () => {
+  it('keeps its limit although another one would land first after the wait', async () => {
     const { builder, driver, clock } = landing([
       ...pages(1),
       error({ type: 'rate_limit', message: '429', retryAfterMs: 50_000 }),
@@ -34,7 +34,7 @@ describe('a landing call that fails', () => {
     expect(choices(driver)).toEqual(['auto', 'none', 'none']);
   });
 
-  it('ends as failed when its retries are spent', async () => {
+  it('fails the run when its retries are used up', async () => {
     const failure = error({ type: 'rate_limit', message: '429' });
     const { builder } = landing([...pages(1), failure, failure]);
     const state = await builder
@@ -46,8 +46,8 @@ describe('a landing call that fails', () => {
   });
 });
 
-describe('a landing call that is cut by the deadline', () => {
-  it('is not answered: time_limit by the clock, and what had come is kept', async () => {
+describe('a soft landing call that the deadline interrupts', () => {
+  it('stops with time_limit and is not counted as answered', async () => {
     const { builder, clock } = landing([...pages(1), final('', { hangs: true })], 85_000);
     const run = builder.withTimeout({ seconds: 100 }).build().run('go');
     await clock.advance(100_000);
@@ -58,8 +58,8 @@ describe('a landing call that is cut by the deadline', () => {
   });
 });
 
-describe('after a grant', () => {
-  it('it continues, with tools, and lands again at the new end', async () => {
+describe('a soft landing followed by a grant', () => {
+  it('continues with tools and lands again at the new limit', async () => {
     const { builder, driver } = landing([
       ...pages(1),
       final('first landing'),
@@ -76,7 +76,7 @@ describe('after a grant', () => {
     expect(again.lastContinuationOutcome?.decisive?.context).toEqual({ used: 5, limit: 5 });
   });
 
-  it('without a grant it is refused: the landing is a stop like any other', async () => {
+  it('resume() without a grant is rejected', async () => {
     const { builder } = landing([...pages(1), final('landed')]);
     const agent = builder.withMaxSteps(2).build();
     await expect(agent.resume(await agent.run('go'))).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('after a grant', () => {
     });
   });
 
-  it('a token landing with budget left still needs the grant', async () => {
+  it('a token landing needs the grant even if some budget is left', async () => {
     const { builder } = landing([
       ...pages(1, { usage: { input: 9_000, output: 0 } }),
       final('landed'),
@@ -102,7 +102,7 @@ describe('after a grant', () => {
     });
   });
 
-  it('a landing that failed is settled too: with more steps the next one has its tools', async () => {
+  it('a failed landing is cleared, and the next step has its tools', async () => {
     const failure = error({ type: 'rate_limit', message: '429' });
     const { builder, driver } = landing([...pages(1), failure, ...pages(1), final('done')]);
     const agent = builder.withMaxSteps(2).withErrorPolicy(ErrorPolicy.stopOnAnyError()).build();
@@ -114,10 +114,10 @@ describe('after a grant', () => {
   });
 });
 
-describe('with a declared output', () => {
+describe('a soft landing with a response format', () => {
   const schema = z.object({ total: z.number() });
 
-  it('what the landing step says is kept as the partial output', async () => {
+  it('keeps the text of the landing step as partialOutput', async () => {
     const { builder } = landing([...pages(1), final('{"total": 3}')]);
     const state = await builder.withMaxSteps(2).withResponseFormat(schema).build().run('go');
     expect(state).toMatchObject({
@@ -127,7 +127,7 @@ describe('with a declared output', () => {
     });
   });
 
-  it('a mismatch on the landing step is no error: there is no next try', async () => {
+  it('a mismatch is not an error, because there is no next try', async () => {
     const { builder } = landing([...pages(1), final('I could not count them.')]);
     const state = await builder.withMaxSteps(2).withResponseFormat(schema).build().run('go');
     expect(state.steps.at(-1)?.errors).toEqual([]);

@@ -1,6 +1,5 @@
 import {
   AgentBuilder,
-  pairingProblem,
   sessionStepsLimit,
   type AgentEvent,
   type ContinuationCriterion,
@@ -12,8 +11,8 @@ import { choices, landing, marks } from './setup/soft-landing.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
-describe('the last allowed step', () => {
-  it('D03: limit 5: step 5 is sent without tools, its text is kept, and the reason is still steps_limit', async () => {
+describe('soft landing on the last allowed step', () => {
+  it('D03: sends step 5 of 5 without tools, keeps its text and stops with steps_limit', async () => {
     const { builder, driver } = landing([
       ...pages(4),
       final('Four pages read, here is what I have.'),
@@ -34,7 +33,7 @@ describe('the last allowed step', () => {
     });
   });
 
-  it('without soft landing the same script ends on its fifth tool call', async () => {
+  it('does not happen unless it is enabled: the run ends on its fifth tool call', async () => {
     const driver = DeterministicDriver.create(pages(5));
     const state = await AgentBuilder.base()
       .withDriver(driver)
@@ -46,7 +45,7 @@ describe('the last allowed step', () => {
     expect(state).toMatchObject({ stopReason: 'steps_limit', output: null });
   });
 
-  it('an answer before that is completed, and no step is a landing', async () => {
+  it('does not happen if the run completes earlier', async () => {
     const { builder, driver } = landing([...pages(3), final('done')]);
     const state = await builder.withMaxSteps(5).build().run('go');
     expect(state.stopReason).toBe('completed');
@@ -54,7 +53,7 @@ describe('the last allowed step', () => {
     expect(choices(driver)).toEqual(['auto', 'auto', 'auto', 'auto']);
   });
 
-  it('the listeners see that no tool is offered on it', async () => {
+  it('AgentStepStarted lists no tools for it', async () => {
     const { builder } = landing([...pages(1), final('done')]);
     const offered: (readonly string[])[] = [];
     const agent = builder.withMaxSteps(2).build();
@@ -63,7 +62,7 @@ describe('the last allowed step', () => {
     expect(offered).toEqual([['search'], []]);
   });
 
-  it('a limit of the whole session lands too', async () => {
+  it('also applies to a session limit', async () => {
     const { builder, driver } = landing([
       ...pages(1),
       final('first'),
@@ -80,8 +79,8 @@ describe('the last allowed step', () => {
   });
 });
 
-describe('the first step of an execution never is one', () => {
-  it('limit 1: the only step has its tools', async () => {
+describe('the first step of an execution is never a soft landing', () => {
+  it('with a limit of 1 the only step has its tools', async () => {
     const { builder, driver, search } = landing(pages(1));
     const state = await builder.withMaxSteps(1).build().run('go');
     expect(choices(driver)).toEqual(['auto']);
@@ -90,7 +89,7 @@ describe('the first step of an execution never is one', () => {
     expect(state).toMatchObject({ stopReason: 'steps_limit', output: null });
   });
 
-  it('not even when the session’s tokens are all but gone', async () => {
+  it('also when the token limit is smaller than the reserve', async () => {
     const { builder, driver } = landing([final('a'), final('b')]);
     const agent = builder.withMaxTokens(20).build();
     const first = await agent.run('go');
@@ -98,7 +97,7 @@ describe('the first step of an execution never is one', () => {
     expect(choices(driver)).toEqual(['auto', 'auto']);
   });
 
-  it('nor when it is tried again', async () => {
+  it('also when it is retried', async () => {
     const { builder, driver } = landing([
       error({ type: 'rate_limit', message: '429' }),
       final('done'),
@@ -108,11 +107,11 @@ describe('the first step of an execution never is one', () => {
   });
 });
 
-describe('the reserve', () => {
+describe('the soft landing reserve', () => {
   it.each<[string, number | undefined, number, string]>([
-    ['default 2,000', undefined, 8_000, 'the first step begun at 8,000 of 10,000'],
-    ['of one’s own', 500, 9_500, 'the first step begun at 9,500 of 10,000'],
-  ])('tokens, %s', async (_which, tokens, begins) => {
+    ['default of 2,000', undefined, 8_000, 'the first step begun at 8,000 of 10,000'],
+    ['custom', 500, 9_500, 'the first step begun at 9,500 of 10,000'],
+  ])('tokens, %s: the step that starts within it has no tools', async (_which, tokens, begins) => {
     const half = begins / 2;
     const { builder, driver } = landing([
       toolCall('search', {}, '', { usage: { input: half - 1, output: 0 } }),
@@ -145,22 +144,25 @@ describe('the reserve', () => {
       (b) => b.withCumulativeTimeout({ seconds: 100 }),
       'CumulativeExecutionTimeLimit',
     ],
-  ])('seconds, %s: the first step begun within 20 of the end', async (_which, limited, name) => {
-    const { builder, driver } = landing([...pages(4), final('in time')], 20_000);
-    const state = await limited(builder).build().run('go');
-    expect(choices(driver)).toEqual(['auto', 'auto', 'auto', 'auto', 'none']);
-    expect(marks(state).at(-1)).toBe(name);
-    expect(state).toMatchObject({ stopReason: 'time_limit', output: 'in time' });
-    expect(state.lastContinuationOutcome?.decisive?.context).toEqual({ used: 80, limit: 100 });
-  });
+  ])(
+    'seconds, %s: the step that starts within 20 seconds of the end has no tools',
+    async (_which, limited, name) => {
+      const { builder, driver } = landing([...pages(4), final('in time')], 20_000);
+      const state = await limited(builder).build().run('go');
+      expect(choices(driver)).toEqual(['auto', 'auto', 'auto', 'auto', 'none']);
+      expect(marks(state).at(-1)).toBe(name);
+      expect(state).toMatchObject({ stopReason: 'time_limit', output: 'in time' });
+      expect(state.lastContinuationOutcome?.decisive?.context).toEqual({ used: 80, limit: 100 });
+    },
+  );
 
-  it('seconds of one’s own', async () => {
+  it('a custom number of seconds', async () => {
     const { builder, driver } = landing([...pages(2), final('in time')], 20_000);
     await builder.withTimeout({ seconds: 100 }).withSoftLanding({ seconds: 60 }).build().run('go');
     expect(choices(driver)).toEqual(['auto', 'auto', 'none']);
   });
 
-  it('once answered the limit forbids, spent or not, work pending or not', async () => {
+  it('the limit forbids continuation after the landing, even if budget is left', async () => {
     const { builder } = landing([...pages(1, { usage: { input: 9_000, output: 0 } }), final('ok')]);
     const state = await builder.withMaxTokens(10_000).build().run('go');
     expect(state.lastContinuationOutcome?.evaluationFor('ToolCallPresenceCheck')?.decision).toBe(
@@ -172,14 +174,14 @@ describe('the reserve', () => {
     });
   });
 
-  it.each([{ tokens: 0 }, { seconds: -1 }, { tokens: Number.NaN }])('%j is refused', (reserve) => {
+  it.each([{ tokens: 0 }, { seconds: -1 }, { tokens: Number.NaN }])('rejects %j', (reserve) => {
     const { builder } = landing([]);
     expect(() => builder.withSoftLanding(reserve).build()).toThrowError(
       expect.objectContaining({ code: 'invalid_option' }),
     );
   });
 
-  it('of several limits that land together the strongest reason is named', async () => {
+  it('names the limit with the highest precedence if several land together', async () => {
     const { builder } = landing([...pages(1, { usage: { input: 9_000, output: 0 } }), final('ok')]);
     const state = await builder.withMaxSteps(2).withMaxTokens(10_000).build().run('go');
     expect(marks(state)).toEqual([undefined, 'TokenUsageLimit']);
@@ -187,8 +189,8 @@ describe('the reserve', () => {
   });
 });
 
-describe('calls returned anyway', () => {
-  it('are sealed and not run; text beside them is kept', async () => {
+describe('tool calls on a soft landing step', () => {
+  it('are closed without running, and the text next to them is kept', async () => {
     const { builder, search } = landing([
       ...pages(1),
       toolCalls([{ name: 'search' }, { name: 'search' }], 'One more look.'),
@@ -211,13 +213,13 @@ describe('calls returned anyway', () => {
       'Not run: this was the last step, kept for an answer without tools.',
     );
     expect(events.filter((e) => e.type === 'ToolCallStarted').length).toBe(1);
-    expect(pairingProblem(state.messages)).toBeNull();
+    expect(state.messages.pairingProblem()).toBeNull();
     expect(state.execution.consecutiveFailures).toBe(0);
   });
 });
 
-describe('with a criterion that never has enough', () => {
-  it('the landing ends it', async () => {
+describe('soft landing with a criterion that always requests', () => {
+  it('ends the run', async () => {
     const insists: ContinuationCriterion = { name: 'NeverHappy', evaluate: () => 'request' };
     const { builder, driver } = landing([final('a'), final('b'), final('c')]);
     const state = await builder.withMaxSteps(3).addContinuationCriteria(insists).build().run('go');
@@ -226,8 +228,8 @@ describe('with a criterion that never has enough', () => {
   });
 });
 
-describe('in describe()', () => {
-  it('the reserve is visible', () => {
+describe('describe() and soft landing', () => {
+  it('lists the reserve', () => {
     const { builder } = landing([]);
     expect(builder.build().describe().softLanding).toEqual({ tokens: 2_000, seconds: 20 });
     expect(builder.withSoftLanding({ tokens: 100 }).build().describe().softLanding).toEqual({

@@ -23,7 +23,7 @@ const base = (...script: readonly ScenarioStep[]) =>
     .withTools(search)
     .withClock(fakeClock());
 
-/** What a person would read, from a real run; the state's own copy after a round trip says the same. */
+/** The explanation of a run. Checks that it survives a JSON round trip. */
 async function explained(run: Promise<AgentState>, stopReason: StopReason): Promise<string> {
   const state = await run;
   expect(state.stopReason).toBe(stopReason);
@@ -37,7 +37,7 @@ async function explained(run: Promise<AgentState>, stopReason: StopReason): Prom
   return text;
 }
 
-describe('explain(), one golden text for each stop reason', () => {
+describe('explain() for each stop reason', () => {
   it('completed', async () => {
     const agent = base(toolCall('search'), final('Nothing found.')).build();
     expect(await explained(agent.run('Look for Acme.'), 'completed')).toMatchInlineSnapshot(`
@@ -100,7 +100,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('steps_limit of the session', async () => {
+  it('steps_limit by a session limit', async () => {
     const agent = base(...pages(2))
       .addContinuationCriteria(sessionStepsLimit(2))
       .build();
@@ -134,7 +134,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('time_limit, a hanging tool', async () => {
+  it('time_limit by a hanging tool', async () => {
     const clock = fakeClock();
     const hangs = mockTool('search', () => new Promise(() => {}));
     const agent = AgentBuilder.base()
@@ -157,7 +157,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('time_limit, a wait that would take too long', async () => {
+  it('time_limit by a wait that is too long', async () => {
     const agent = base(error({ type: 'rate_limit', message: '429', retryAfterMs: 45_000 }))
       .withErrorPolicy(ErrorPolicy.retryToolErrors(3))
       .withCumulativeTimeout({ seconds: 30 })
@@ -182,7 +182,7 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'error')).toMatchInlineSnapshot(`
       "Stopped (error) by ErrorPolicyCriterion: tool error in search (the index is offline), and the policy stops on tool errors.
-      To continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or retry these errors with withErrorPolicy(ErrorPolicy.retryToolErrors(3)).
+      To continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or retry these errors with withErrorPolicy(ErrorPolicy.production()).
         allow    StepsLimit             1 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
@@ -192,7 +192,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('error, a model call that is not retryable', async () => {
+  it('error from a model call that is not retryable', async () => {
     const agent = base(
       error({ type: 'model', code: 'auth', message: '401 invalid key', retryable: false }),
     )
@@ -246,7 +246,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('guard, too expensive', async () => {
+  it('guard by a cost limit', async () => {
     const agent = base(...pages(2, { cost: 0.03 }))
       .withMaxCost(0.05)
       .build();
@@ -263,7 +263,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('guard, no progress', async () => {
+  it('guard by repeated calls', async () => {
     const agent = base(toolCall('search'), toolCall('search'), toolCall('search'))
       .addContinuationCriteria(noProgressLimit(3))
       .build();
@@ -280,7 +280,7 @@ describe('explain(), one golden text for each stop reason', () => {
     `);
   });
 
-  it('guard, a tool asked for the stop', async () => {
+  it('guard by a stop request from a tool', async () => {
     const handOff = defineTool({
       name: 'hand_off',
       description: 'Hands the conversation to a person.',

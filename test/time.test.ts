@@ -18,8 +18,8 @@ const WEEK = 7 * DAY;
 const timeEvaluation = (state: AgentState) =>
   state.lastContinuationOutcome?.evaluationFor('ExecutionTimeLimit');
 
-describe('three clocks', () => {
-  it('a fresh execution: the session’s start, the execution’s start, no time used', async () => {
+describe('session, execution and working time', () => {
+  it('a new execution has its own start time and no time used', async () => {
     const { builder, clock } = setUp([final('hi', { delayMs: 2_000 })]);
     const session = AgentState.empty({ now: clock.now() });
     clock.jump(HOUR);
@@ -49,7 +49,7 @@ describe('three clocks', () => {
     }
   });
 
-  it('executionStartedAt is written for debugging and never restored', async () => {
+  it('executionStartedAt is serialized for debugging and never restored', async () => {
     const { builder } = setUp([final('one'), final('two')]);
     const agent = builder.build();
     const state = await agent.run('hi');
@@ -60,7 +60,7 @@ describe('three clocks', () => {
     expect((await agent.run(restored.withUserMessage('next'))).executionStartedAt).toBe(START);
   });
 
-  it('an open execution that is restored a week later has all its time again', async () => {
+  it('an open execution restored a week later has its full time limit', async () => {
     const { builder, clock } = setUp([toolCall('quick'), toolCall('quick'), final('done')]);
     const agent = builder.withTimeout({ seconds: 30 }).build();
     const open = await agent.nextStep('go');
@@ -70,7 +70,7 @@ describe('three clocks', () => {
     expect(timeEvaluation(resumed)?.context).toEqual({ used: 0, limit: 30 });
   });
 
-  it('the first nextStep of a restored state starts the wall clock; the next ones let it run', async () => {
+  it('the first nextStep of a restored state starts the wall clock, and later ones do not', async () => {
     const { builder, clock, driver } = setUp(Array(5).fill(toolCall('quick')));
     const agent = builder.withTimeout({ seconds: 30 }).build();
     let state = await agent.nextStep('go');
@@ -89,7 +89,7 @@ describe('three clocks', () => {
     expect(driver.requests.length).toBe(3);
   });
 
-  it('startedAt never moves: not by turns, pauses, grants or storage', async () => {
+  it('startedAt does not change with turns, pauses, grants or serialization', async () => {
     const { builder, clock } = setUp([
       toolCall('work3'),
       ...Array<ScenarioStep>(2).fill(toolCall('quick')),
@@ -116,13 +116,13 @@ describe('three clocks', () => {
   });
 });
 
-describe('which limit binds', () => {
-  it('by default the wall clock, 300 seconds', () => {
+describe('time limits', () => {
+  it('default to 300 seconds of wall clock time', () => {
     const { builder } = setUp([]);
     expect(builder.build().describe().limits).toMatchObject({ ExecutionTimeLimit: 300 });
   });
 
-  it('withCumulativeTimeout takes its place, withTimeout takes it back', () => {
+  it('withCumulativeTimeout and withTimeout replace each other', () => {
     const { builder } = setUp([]);
     const cumulative = builder.withCumulativeTimeout({ seconds: 60 });
     expect(cumulative.build().describe().limits).toEqual({
@@ -138,7 +138,7 @@ describe('which limit binds', () => {
   it.each<[string, (b: AgentBuilder, limit: never) => AgentBuilder]>([
     ['withTimeout', (b, limit) => b.withTimeout(limit)],
     ['withCumulativeTimeout', (b, limit) => b.withCumulativeTimeout(limit)],
-  ])('%s refuses what is no time', (_method, set) => {
+  ])('%s rejects invalid times', (_method, set) => {
     const { builder } = setUp([]);
     for (const limit of [{ seconds: 0 }, { seconds: -5 }, { seconds: Number.NaN }, {}, 300, null])
       expect(() => set(builder, limit as never)).toThrowError(
@@ -146,7 +146,7 @@ describe('which limit binds', () => {
       );
   });
 
-  it('a pause does not use up working time, and does restart the wall clock', async () => {
+  it('a pause uses no working time and restarts the wall clock', async () => {
     for (const limit of ['withTimeout', 'withCumulativeTimeout'] as const) {
       const { builder, clock } = setUp([
         toolCalls([{ name: 'work5' }, { name: 'work3' }]),
@@ -167,7 +167,7 @@ describe('which limit binds', () => {
     }
   });
 
-  it('the session’s time is counted over all turns', async () => {
+  it('sessionTimeLimit counts the time of all turns', async () => {
     const { builder, clock } = setUp([toolCall('work5'), final('a'), toolCall('work5')]);
     const agent = builder.addContinuationCriteria(sessionTimeLimit({ seconds: 10 })).build();
     const first = await during(clock, 5_000, agent.run('go'));
@@ -181,7 +181,7 @@ describe('which limit binds', () => {
   });
 });
 
-describe('looking ahead over a wait', () => {
+describe('time limits and retry waits', () => {
   const waits = (retryAfterMs: number) => [
     toolCall('work5'),
     error({ type: 'rate_limit', message: '429', retryAfterMs }),
@@ -195,7 +195,7 @@ describe('looking ahead over a wait', () => {
       (b) => b.withCumulativeTimeout({ seconds: 30 }),
       'CumulativeExecutionTimeLimit',
     ],
-  ])('%s: a wait that would reach the limit is not begun', async (_which, limited, name) => {
+  ])('%s: does not start a wait that would reach the limit', async (_which, limited, name) => {
     const { builder, clock, driver } = setUp(waits(25_000));
     const agent = limited(builder).withErrorPolicy(ErrorPolicy.retryAll()).build();
     const state = await during(clock, 5_000, agent.run('go'));
@@ -208,7 +208,7 @@ describe('looking ahead over a wait', () => {
     expect(state.steps.at(-1)).toMatchObject({ type: 'error', waitMs: 25_000 });
   });
 
-  it('a shorter one is waited for', async () => {
+  it('waits if the limit is not reached', async () => {
     const { builder, clock } = setUp(waits(24_999));
     const agent = builder
       .withTimeout({ seconds: 30 })

@@ -1,4 +1,4 @@
-import { AgentBuilder, AgentState, defineTool, pairingProblem, type ToolContext } from 'onward';
+import { AgentBuilder, AgentState, defineTool, type ToolContext } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { takesAnotherTurn } from './setup/states.ts';
@@ -6,8 +6,8 @@ import { agentWith, tool } from './setup/tools.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('the context of a call', () => {
-  it('gives state, metadata, deps and a key that is the same for every try', async () => {
+describe('the tool context', () => {
+  it('has state, metadata, deps and an idempotency key', async () => {
     const db = { query: () => 'row' };
     const seen: unknown[] = [];
     const look = tool('look', (_args, c) => {
@@ -29,7 +29,7 @@ describe('the context of a call', () => {
     expect(state.steps.at(0)!.results[0]?.value).toBe('row');
   });
 
-  it('D27: deps are never in the JSON, and are given again at resume', async () => {
+  it('D27: has deps that are never serialized and are passed again on resume', async () => {
     const keys: string[] = [];
     const write = defineTool({
       name: 'write',
@@ -56,9 +56,9 @@ describe('the context of a call', () => {
     expect(keys).toEqual(['exec-1:call_1']);
   });
 
-  it('D27: what travels with the state is JSON by its type', () => {
+  it('D27: the type of metadata allows only JSON', () => {
     const state = AgentState.empty();
-    // @ts-expect-error a function would vanish on the way
+    // @ts-expect-error a function would be lost in JSON
     state.withMetadata({ db: () => 1 });
     expect(state.withMetadata({ tenant: 'acme', tags: ['a'] }).metadata).toEqual({
       tenant: 'acme',
@@ -66,7 +66,7 @@ describe('the context of a call', () => {
     });
   });
 
-  it('requestStop ends the run after the step as guard, with its reason', async () => {
+  it('requestStop ends the run after the step as guard with its first reason', async () => {
     const neighbour = mockTool('neighbour', 'ran');
     const driver = DeterministicDriver.fromSteps(
       toolCalls([{ name: 'brake' }, { name: 'neighbour' }], 'Braking.'),
@@ -86,7 +86,7 @@ describe('the context of a call', () => {
     await takesAnotherTurn(state);
   });
 
-  it('requestPause pauses after the step, and resume continues', async () => {
+  it('requestPause pauses after the step, and resume() continues', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('wait'), final('done'));
     const wait = tool('wait', (_args, { requestPause }) => {
       requestPause('wait for the night');
@@ -101,14 +101,14 @@ describe('the context of a call', () => {
       pendingApprovals: [],
     });
     expect(paused.steps.length).toBe(1);
-    expect(pairingProblem(paused.messages)).toBeNull();
+    expect(paused.messages.pairingProblem()).toBeNull();
     const state = await agent.resume(paused);
     expect(state.output).toBe('done');
     expect(state.steps.length).toBe(2);
     await takesAnotherTurn(state);
   });
 
-  it('a pause asked for on a step that ends the run is not made', async () => {
+  it('requestPause is ignored on a step that ends the run', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('wait'));
     const wait = tool('wait', (_args, { requestPause }) => requestPause('later'));
     const agent = agentWith(driver, wait).withMaxSteps(1).build();
@@ -117,7 +117,7 @@ describe('the context of a call', () => {
     await takesAnotherTurn(state);
   });
 
-  it('the signal is aborted when the run is, and not before', async () => {
+  it('has a signal that aborts with the run', async () => {
     const controller = new AbortController();
     const states: boolean[] = [];
     const driver = DeterministicDriver.fromSteps(toolCall('work'));

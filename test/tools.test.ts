@@ -25,7 +25,7 @@ const runCall = async (args: ScriptedCall['args'], t: Tool) => {
 const toolTexts = (state: AgentState): string[] =>
   state.messages.withRole('tool').map(({ text }) => text);
 
-describe('arguments', () => {
+describe('tool arguments', () => {
   const zodSchema = z.object({ name: z.string(), score: z.number().default(1) });
   const valibotSchema = toStandardJsonSchema(
     v.object({ name: v.string(), score: v.optional(v.number(), 1) }),
@@ -40,12 +40,12 @@ describe('arguments', () => {
     ['zod', zodSchema, { name: 'Mira', score: 1 }],
     ['valibot', valibotSchema, { name: 'Mira', score: 1 }],
     ['JSON Schema', jsonSchema, { name: 'Mira' }],
-  ])('%s: a tool gets what its schema makes of them', async (_library, parameters, got) => {
+  ])('%s: are passed to the tool as validated', async (_library, parameters, got) => {
     const lead = mockTool('lead', 'saved', { parameters });
     const { result, step } = await runCall({ name: 'Mira' }, lead);
     expect(lead.calls).toEqual([got]);
     expect(result).toMatchObject({ callId: 'call_1', kind: 'ok', value: 'saved' });
-    // the record keeps what the model said
+    // the record keeps the original arguments
     expect(step.toolCalls).toEqual([{ id: 'call_1', name: 'lead', args: { name: 'Mira' } }]);
   });
 
@@ -53,23 +53,28 @@ describe('arguments', () => {
     ['zod', zodSchema],
     ['valibot', valibotSchema],
     ['JSON Schema', jsonSchema],
-  ])('%s: bad ones are a validation result that the model sees', async (_library, parameters) => {
-    const lead = mockTool('lead', 'saved', { parameters });
-    const { result, state, step } = await runCall({ name: 5 }, lead);
-    expect(lead.calls).toEqual([]);
-    expect(result.kind).toBe('error');
-    expect(result.error).toMatchObject({
-      type: 'validation',
-      code: 'bad_arguments',
-      toolName: 'lead',
-    });
-    expect(result.error?.message).toMatch(/^The arguments of "lead" do not fit: name: /);
-    expect(result.error?.message).toMatch(/Call it again with arguments that match its schema\.$/);
-    expect(step.errors).toEqual([result.error]);
-    expect(toolTexts(state)).toEqual([`Error: ${result.error?.message}`]);
-  });
+  ])(
+    '%s: are rejected with a validation error that the model sees',
+    async (_library, parameters) => {
+      const lead = mockTool('lead', 'saved', { parameters });
+      const { result, state, step } = await runCall({ name: 5 }, lead);
+      expect(lead.calls).toEqual([]);
+      expect(result.kind).toBe('error');
+      expect(result.error).toMatchObject({
+        type: 'validation',
+        code: 'bad_arguments',
+        toolName: 'lead',
+      });
+      expect(result.error?.message).toMatch(/^The arguments of "lead" do not fit: name: /);
+      expect(result.error?.message).toMatch(
+        /Call it again with arguments that match its schema\.$/,
+      );
+      expect(step.errors).toEqual([result.error]);
+      expect(toolTexts(state)).toEqual([`Error: ${result.error?.message}`]);
+    },
+  );
 
-  it('an unknown tool is answered with what there is', async () => {
+  it('the error for an unknown tool lists the available tools', async () => {
     const { results, state } = await runCalls(
       [{ name: 'serch', args: {} }],
       mockTool('search'),
@@ -81,12 +86,12 @@ describe('arguments', () => {
     ]);
   });
 
-  it('an agent without tools says so', async () => {
+  it('the error for an unknown tool says that there are none', async () => {
     const { state } = await runCalls([{ name: 'search', args: {} }]);
     expect(toolTexts(state)).toEqual(['Error: There is no tool "search". Available: none.']);
   });
 
-  it('a schema that throws is a tool error, not the end of the run', async () => {
+  it('a schema that throws causes a tool error', async () => {
     const parameters = z.object({
       name: z.string().refine(() => {
         throw new Error('validator broke');
@@ -99,14 +104,14 @@ describe('arguments', () => {
   });
 });
 
-describe('results', () => {
+describe('tool results', () => {
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;
 
   it.each<[string, () => unknown, ToolResult['value'], string]>([
-    ['text', () => 'hello', 'hello', 'hello'],
+    ['a string', () => 'hello', 'hello', 'hello'],
     ['an object', () => ({ a: [1, null] }), { a: [1, null] }, '{"a":[1,null]}'],
-    ['nothing', () => undefined, null, 'null'],
+    ['undefined', () => undefined, null, 'null'],
     ['a date', () => new Date(0), '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
     ['a promise', async () => 7, 7, '7'],
     // oxlint-disable-next-line unicorn/no-thenable -- query builders are thenables
@@ -127,16 +132,16 @@ describe('results', () => {
     ],
     ['a rejection', () => Promise.reject(new Error('no route')), /^no route$/],
     [
-      'a text',
+      'a thrown string',
       () => {
         // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error -- users do
         throw 'just words';
       },
       /^just words$/,
     ],
-    ['a cycle', () => circular, /circular/],
+    ['a circular value', () => circular, /circular/],
     ['a bigint', () => ({ id: 10n }), /BigInt/],
-  ])('%s is a tool error that the model sees', async (_case, execute, message) => {
+  ])('%s becomes a tool error that the model sees', async (_case, execute, message) => {
     const { result, state, step } = await runCall({}, tool('work', execute));
     expect(result.kind).toBe('error');
     expect(result.error).toMatchObject({ type: 'tool', code: 'tool_failed', toolName: 'work' });
@@ -145,7 +150,7 @@ describe('results', () => {
     expect(toolTexts(state)).toEqual([`Error: ${result.error?.message}`]);
   });
 
-  it("an error of this library's own inside a tool is a tool error like any other", async () => {
+  it('an AgentError inside a tool becomes a tool error', async () => {
     const inner = AgentBuilder.base().withDriver(DeterministicDriver.fromResponses('x')).build();
     const { result } = await runCall(
       {},
@@ -155,7 +160,7 @@ describe('results', () => {
     expect(result.error?.message).toMatch(/^run\(\) needs a new user message/);
   });
 
-  it('an oversize result is cut with a note, and is no error', async () => {
+  it('a result that is too long is truncated with a note, without an error', async () => {
     const big = defineTool({
       name: 'big',
       description: 'Big.',
@@ -172,7 +177,7 @@ describe('results', () => {
     expect(toolTexts(state)).toEqual(['abcd… [cut: 4 of 10 characters shown]']);
   });
 
-  it('the default bound is 50,000 characters', async () => {
+  it('the default limit is 50,000 characters', async () => {
     const { result } = await runCall(
       {},
       tool('big', () => 'x'.repeat(50_001)),
@@ -180,7 +185,7 @@ describe('results', () => {
     expect(result.value).toBe(`${'x'.repeat(50_000)}… [cut: 50000 of 50001 characters shown]`);
   });
 
-  it('an oversize error is cut as well', async () => {
+  it('an error that is too long is truncated', async () => {
     const page = defineTool({
       name: 'page',
       description: 'Fails with a page of HTML.',
@@ -194,7 +199,7 @@ describe('results', () => {
     expect(JSON.stringify(state)).not.toContain('<html>'.repeat(4));
   });
 
-  it('secrets in an error never reach the record', async () => {
+  it('secrets in an error are redacted in the record', async () => {
     const { result, state } = await runCall(
       {},
       tool('work', () => {
@@ -206,14 +211,14 @@ describe('results', () => {
   });
 });
 
-describe('several calls in one step', () => {
-  it('run at the same time, at most eight, and answer in call order', async () => {
+describe('several tool calls in one step', () => {
+  it('run in parallel, at most eight, with results in call order', async () => {
     let running = 0;
     let most = 0;
     const order: number[] = [];
     const slow = tool('slow', async ({ n }: { n: number }) => {
       most = Math.max(most, ++running);
-      // later calls are quicker, so they end in another order than they began
+      // later calls are faster, so the calls end in another order
       for (let turn = 20 - n; turn > 0; turn--) await Promise.resolve();
       running -= 1;
       order.push(n);
@@ -229,7 +234,7 @@ describe('several calls in one step', () => {
     ).toEqual(calls.map(({ args }) => [`call_${args.n + 1}`, String(args.n)]));
   });
 
-  it('one failing leaves the others alone', async () => {
+  it('do not affect each other when one fails', async () => {
     const { results } = await runCalls(
       [{ name: 'good' }, { name: 'bad' }, { name: 'unknown' }, { name: 'good' }],
       mockTool('good', 'fine'),
@@ -240,8 +245,8 @@ describe('several calls in one step', () => {
   });
 });
 
-describe('messages of a step with calls', () => {
-  it('empty content leaves exactly one assistant message', async () => {
+describe('a step with tool calls', () => {
+  it('adds one assistant message, also without content', async () => {
     const { state } = await runCalls([{ name: 'a' }, { name: 'b' }], mockTool('a'), mockTool('b'));
     expect(state.messages.toJSON().map(({ role, content }) => [role, content])).toEqual([
       ['user', 'go'],
@@ -256,7 +261,7 @@ describe('messages of a step with calls', () => {
     );
   });
 
-  it('a tool error counts for the policy: retried until the limit, then retry_limit', async () => {
+  it('counts a tool error toward the retry limit', async () => {
     const bad = mockTool('bad', new Error('broken'));
     const driver = DeterministicDriver.fromSteps(toolCall('bad'), toolCall('bad'), toolCall('bad'));
     const agent = AgentBuilder.base()

@@ -64,7 +64,7 @@ describe('dependencies', () => {
     expect(evaluations.find(({ criterion }) => criterion === 'Budget')?.reason).toBe('2 of 2');
   });
 
-  it('withDeps binds them, also where the agent is a tool of one with others of the same name', async () => {
+  it('withDeps binds them, also in a nested agent whose parent has another dependency of that name', async () => {
     const inner = createAgent({ name: 'inner', driver: asks('inner'), tools: [findLeads] });
     const bound = inner.withDeps({ crm: crmOf('bound') });
     expect(results(await bound.run('go'))).toEqual(['bound:Aurora']);
@@ -94,7 +94,7 @@ describe('dependencies', () => {
     expect(seen).toContain('bound:Aurora');
   });
 
-  it('withDeps refuses what is no object', async () => {
+  it('withDeps rejects a value that is not an object', async () => {
     const agent = createAgent({ driver: asks(), tools: [findLeads] });
     const error = await refusal(() => agent.withDeps('crm' as never));
     expect(error.message).toBe('withDeps got "crm", expected an object of dependencies.');
@@ -106,7 +106,7 @@ describe('activeTools', () => {
     AgentBuilder.base().withDriver(driver).withTools(findLeads, clock).build();
   const deps = { crm: crmOf('a') };
 
-  it('are all that the model is shown', async () => {
+  it('limit the tools that the model sees', async () => {
     const driver = DeterministicDriver.fromResponses('hello');
     const available: (readonly string[])[] = [];
     await agentOf(driver).run('go', {
@@ -120,12 +120,12 @@ describe('activeTools', () => {
     expect(available).toEqual([['clock']]);
   });
 
-  it('a call of another tool is not run', async () => {
+  it('prevent calls of other tools', async () => {
     const state = await agentOf(asks('sorry')).run('go', { deps, activeTools: ['clock'] });
     expect(results(state)).toEqual(['Error: There is no tool "find_leads". Available: clock.']);
   });
 
-  it('a step that waited in an earlier run keeps the tools of that run', async () => {
+  it('do not apply to a step that was paused in an earlier run', async () => {
     const pay = defineTool({
       name: 'pay',
       description: 'Pays.',
@@ -146,20 +146,20 @@ describe('activeTools', () => {
       'clock',
       'activeTools got "clock", expected a list of names of its tools (find_leads, clock).',
     ],
-  ])('refuses %j', async (activeTools, message) => {
+  ])('reject %j', async (activeTools, message) => {
     const error = await refusal(() =>
       agentOf(asks()).run('go', { deps, activeTools: activeTools as never }),
     );
     expect(error.message).toBe(message);
   });
 
-  it('none of them means that the model must answer', async () => {
+  it('set the tool choice to none if the list is empty', async () => {
     const driver = DeterministicDriver.fromResponses('hello');
     await agentOf(driver).run('go', { deps, activeTools: [] });
     expect(driver.requests[0]?.toolChoice).toBe('none');
   });
 
-  it('refuses to leave out the tool that the tool choice demands', async () => {
+  it('must contain the tool that the tool choice requires', async () => {
     const agent = createAgent({
       driver: asks(),
       tools: [findLeads, clock],
@@ -183,14 +183,14 @@ describe('restore', () => {
     });
   const kept = (state: AgentState): unknown => JSON.parse(JSON.stringify(state));
 
-  it('reads the output through the schema again', async () => {
+  it('parses the output with the schema again', async () => {
     const state = await reporter().run('go');
     const back = await reporter().restore(kept(state));
     expect(back.output).toEqual({ title: 'Leads', on: new Date('2026-01-16') });
     expect(back.messages.toJSON()).toEqual(state.messages.toJSON());
   });
 
-  it('keeps an output that a hook has put in its place', async () => {
+  it('keeps an output that a hook replaced', async () => {
     const state = (await reporter().run('go')).with({
       output: { title: 'Hook', on: '2026-02-01' } as never,
     });
@@ -198,7 +198,7 @@ describe('restore', () => {
     expect(back.output).toEqual({ title: 'Hook', on: new Date('2026-02-01') });
   });
 
-  it('refuses the state of another agent, and an output of another format', async () => {
+  it('rejects the state of another agent and an output in another format', async () => {
     const state = await reporter().run('go');
     const other = createAgent({ name: 'other', driver: DeterministicDriver.fromResponses() });
     expect((await refusal(() => other.restore(kept(state)))).code).toBe('foreign_state');
@@ -214,7 +214,7 @@ describe('restore', () => {
     );
   });
 
-  it('revives text and open states as they are', async () => {
+  it('restores an open state', async () => {
     const state = AgentState.empty().withUserMessage('hi');
     expect((await reporter().restore(kept(state))).status).toBe('pending');
   });

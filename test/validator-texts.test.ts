@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
-import { AgentBuilder, defineTool, type AnySchema, type InferenceResponse } from 'onward';
+import { AgentBuilder, defineTool, type AnySchema } from 'onward';
+import type { InferenceResponse } from 'onward/drivers';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 
@@ -15,21 +16,21 @@ const answer = (part: Partial<InferenceResponse>): InferenceResponse => ({
 const zodWith = (message: string): AnySchema =>
   z.object({ city: z.string({ error: message }), day: z.number({ error: message }) });
 
-/** What validators say about arguments without a city and a day. */
+/** Schemas with custom messages for a missing city and day. */
 const schemas: Readonly<Record<string, AnySchema>> = {
-  'zod, with full stops': zodWith('Say which one.'),
-  'zod, with more of them': zodWith('Say which one...'),
-  'zod, with questions': zodWith('Which one?'),
-  'zod, with calls': zodWith('No!'),
-  'zod, with no mark': zodWith('is missing'),
-  'zod, as it is': z.object({ city: z.string(), day: z.number() }),
+  'zod, with periods': zodWith('Say which one.'),
+  'zod, with ellipses': zodWith('Say which one...'),
+  'zod, with question marks': zodWith('Which one?'),
+  'zod, with exclamation marks': zodWith('No!'),
+  'zod, without punctuation': zodWith('is missing'),
+  'zod, default messages': z.object({ city: z.string(), day: z.number() }),
   valibot: toStandardJsonSchema(v.object({ city: v.string('A text.'), day: v.number('A day!') })),
   'JSON Schema': {
     type: 'object',
     properties: { city: { type: 'string' }, day: { type: 'number' } },
     required: ['city', 'day'],
   },
-  'a validator of one\u2019s own': Object.assign(
+  'a custom validator': Object.assign(
     {
       '~standard': {
         vendor: 'own',
@@ -42,8 +43,8 @@ const schemas: Readonly<Record<string, AnySchema>> = {
 
 const endsTwice = /[.!?]\.|\.;|\.\s+\./;
 
-describe('what a validator says ends once, like any sentence', () => {
-  it.each(Object.entries(schemas))('%s: to the model and in the record', async (_name, schema) => {
+describe('validator messages end with one punctuation mark', () => {
+  it.each(Object.entries(schemas))('%s: in tool errors', async (_name, schema) => {
     const tool = defineTool({
       name: 'go',
       description: 'Goes',
@@ -77,7 +78,7 @@ describe('what a validator says ends once, like any sentence', () => {
     }
   });
 
-  it.each(Object.entries(schemas))('%s: of a response format', async (_name, schema) => {
+  it.each(Object.entries(schemas))('%s: in response format errors', async (_name, schema) => {
     const state = await AgentBuilder.base()
       .withModel({ name: 'x', infer: async () => answer({ content: '{}' }) })
       .withResponseFormat(schema)
@@ -93,32 +94,37 @@ describe('what a validator says ends once, like any sentence', () => {
     for (const text of texts) expect(text).not.toMatch(endsTwice);
   });
 
-  it.each(Object.entries(schemas))('%s: of edited arguments', async (_name, schema) => {
-    const tool = defineTool({
-      name: 'go',
-      description: 'Goes',
-      parameters: schema,
-      needsApproval: true,
-      execute: () => 1,
-    });
-    const agent = AgentBuilder.base()
-      .withModel({
-        name: 'x',
-        infer: async () =>
-          answer({
-            toolCalls: [{ id: 'a', name: 'go', args: { city: 'x', day: 1 } }],
-            finishReason: 'tool_calls',
-          }),
-      })
-      .withTools(tool)
-      .build();
-    const paused = await agent.run('go');
-    const [call] = paused.pendingApprovals;
-    if (!call) return; // it would not let anything pass
-    await expect(
-      agent.resume(paused, { approvals: { [call.callId]: { approve: true, args: {} } as never } }),
-    ).rejects.toSatisfy(
-      (error: Error) => /do not fit/.test(error.message) && !endsTwice.test(error.message),
-    );
-  });
+  it.each(Object.entries(schemas))(
+    '%s: in errors about edited arguments',
+    async (_name, schema) => {
+      const tool = defineTool({
+        name: 'go',
+        description: 'Goes',
+        parameters: schema,
+        needsApproval: true,
+        execute: () => 1,
+      });
+      const agent = AgentBuilder.base()
+        .withModel({
+          name: 'x',
+          infer: async () =>
+            answer({
+              toolCalls: [{ id: 'a', name: 'go', args: { city: 'x', day: 1 } }],
+              finishReason: 'tool_calls',
+            }),
+        })
+        .withTools(tool)
+        .build();
+      const paused = await agent.run('go');
+      const [call] = paused.pendingApprovals;
+      if (!call) return; // the custom validator rejects every call
+      await expect(
+        agent.resume(paused, {
+          approvals: { [call.callId]: { approve: true, args: {} } as never },
+        }),
+      ).rejects.toSatisfy(
+        (error: Error) => /do not fit/.test(error.message) && !endsTwice.test(error.message),
+      );
+    },
+  );
 });

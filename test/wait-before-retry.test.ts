@@ -5,10 +5,10 @@ import { limited, setUp } from './setup/error-policy.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('the wait before the next try', () => {
+describe('the wait before a retry', () => {
   const noJitter = ErrorPolicy.retryAll().withBackoff({ jitter: 0 });
 
-  it('half a second, doubled, on the agent’s clock; drawn once and recorded', async () => {
+  it('starts at 500 ms, doubles, uses the clock of the agent and is recorded', async () => {
     const { builder, clock, driver } = setUp(
       [limited(), limited(), limited(), final('done')],
       noJitter,
@@ -39,7 +39,7 @@ describe('the wait before the next try', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is spread by the agent’s random source', async () => {
+  it('is randomized with the random source of the agent', async () => {
     const clock = fakeClock();
     const agent = createAgent({
       driver: DeterministicDriver.create([limited(), final('done')]),
@@ -53,10 +53,10 @@ describe('the wait before the next try', () => {
   });
 
   it.each<[number, number, string]>([
-    [7_000, 7_000, 'the provider’s word wins over the backoff'],
-    [0, 0, 'also when it says at once'],
-    [3_600_000, 60_000, 'but never longer than a minute'],
-    [-5, 0, 'and never into the past'],
+    [7_000, 7_000, 'overrides the backoff'],
+    [0, 0, 'overrides it with no wait'],
+    [3_600_000, 60_000, 'is at most a minute'],
+    [-5, 0, 'is never negative'],
   ])('retryAfterMs %d: %d ms (%s)', async (retryAfterMs, waitMs) => {
     const { builder, clock } = setUp([limited({ retryAfterMs }), final('done')], noJitter);
     const run = builder.build().run('go');
@@ -64,7 +64,7 @@ describe('the wait before the next try', () => {
     expect((await run).steps.at(0)?.waitMs).toBe(waitMs);
   });
 
-  it('listeners hear how long it will be', async () => {
+  it('is reported in StepFailed', async () => {
     const { builder, clock } = setUp([limited({ retryAfterMs: 7_000 }), final('done')]);
     const failed: AgentEvent[] = [];
     const agent = builder.build();
@@ -77,7 +77,7 @@ describe('the wait before the next try', () => {
     ]);
   });
 
-  it('no wait is drawn where there will be no next try', async () => {
+  it('is not set if there is no retry', async () => {
     for (const policy of [ErrorPolicy.stopOnAnyError(), ErrorPolicy.retryAll(0)]) {
       const { builder } = setUp([limited({ retryAfterMs: 5_000 })], policy);
       const state = await builder.build().run('go');
@@ -85,7 +85,7 @@ describe('the wait before the next try', () => {
     }
   });
 
-  it('an abort ends it: a cut step with the time really waited and the outcome', async () => {
+  it('an abort ends it with an interrupted step that has the time waited and the outcome', async () => {
     const { builder, clock, driver } = setUp([limited({ retryAfterMs: 20_000 }), final('late')]);
     const abort = new AbortController();
     const run = builder.build().run('go', { signal: abort.signal });
@@ -107,7 +107,7 @@ describe('the wait before the next try', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('a process that died while waiting waits for the rest only', async () => {
+  it('continues with the remaining time after a process died', async () => {
     const { builder, clock, driver } = setUp([limited({ retryAfterMs: 10_000 }), final('done')]);
     const agent = builder.build();
     const open = await agent.nextStep('go');
@@ -121,7 +121,7 @@ describe('the wait before the next try', () => {
     expect(state.execution.cumulativeSeconds).toBe(6);
   });
 
-  it('tool errors are tried again at once: the model has to think first', async () => {
+  it('does not apply to tool errors', async () => {
     const { builder } = setUp([toolCall('breaks'), final('done')], noJitter);
     const state = await builder.build().run('go');
     expect(state.steps.at(0)).not.toHaveProperty('waitMs');

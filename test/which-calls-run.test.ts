@@ -5,9 +5,9 @@ import { agentWith } from './setup/tools.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('calls run whatever the finish word says', () => {
+describe('tool calls run regardless of the finish reason', () => {
   it.each(['stop', 'unknown', 'other', 'content_filter'])(
-    'D07: finish reason %s with a call',
+    'D07: runs the call with finish reason %s',
     async (finishReason) => {
       const search = mockTool('search', 'found');
       const driver = DeterministicDriver.fromSteps(
@@ -22,7 +22,7 @@ describe('calls run whatever the finish word says', () => {
     },
   );
 
-  it('D07: the disagreement is noted in the step', async () => {
+  it('D07: notes the corrected finish reason in the step', async () => {
     const driver = DeterministicDriver.fromSteps(
       toolCall('search', {}, '', { finishReason: 'stop' }),
       final('done'),
@@ -35,16 +35,31 @@ describe('calls run whatever the finish word says', () => {
   });
 
   it.each<[string, ScriptedCall, string, RegExp]>([
-    ['cut by length', { name: 'pay', argsRaw: '{"to":"Ji' }, 'length', /output limit \(length\)/],
-    ['whole, in a cut turn', { name: 'pay', args: { to: 'Jim' } }, 'length', /output limit/],
     [
-      'broken, called tool_calls',
+      'truncated at the output limit',
+      { name: 'pay', argsRaw: '{"to":"Ji' },
+      'length',
+      /output limit \(length\)/,
+    ],
+    [
+      'complete, in a truncated answer',
+      { name: 'pay', args: { to: 'Jim' } },
+      'length',
+      /output limit/,
+    ],
+    [
+      'invalid, with finish reason tool_calls',
       { name: 'pay', argsRaw: '{"to":"Ji' },
       'tool_calls',
       /not valid JSON/,
     ],
-    ['broken, called stop', { name: 'pay', argsRaw: '{to: Jim}' }, 'stop', /not valid JSON/],
-    ['a list', { name: 'pay', argsRaw: '["Jim"]' }, 'tool_calls', /an array of 1/],
+    [
+      'invalid, with finish reason stop',
+      { name: 'pay', argsRaw: '{to: Jim}' },
+      'stop',
+      /not valid JSON/,
+    ],
+    ['given as an array', { name: 'pay', argsRaw: '["Jim"]' }, 'tool_calls', /an array of 1/],
   ])('D62: arguments %s never run', async (_case, call, finishReason, message) => {
     const pay = mockTool('pay', 'paid');
     const driver = DeterministicDriver.fromSteps(
@@ -66,7 +81,7 @@ describe('calls run whatever the finish word says', () => {
     await takesAnotherTurn(state);
   });
 
-  it('D62: a broken call leaves its whole neighbour running, a cut turn does not', async () => {
+  it('D62: a valid call runs next to an invalid one, but not in a truncated answer', async () => {
     const counts = await Promise.all(
       ['tool_calls', 'length'].map(async (finishReason) => {
         const pay = mockTool('pay', 'paid');
@@ -92,7 +107,7 @@ describe('calls run whatever the finish word says', () => {
 });
 
 describe('the last step of a soft landing', () => {
-  it('runs no call that comes back anyway, and that is no error', async () => {
+  it('does not run tool calls, and that is not an error', async () => {
     const search = mockTool('search', 'found');
     const driver = DeterministicDriver.fromSteps(
       toolCall('search'),

@@ -7,7 +7,7 @@ import { during, HOUR, setUp, START } from './setup/time.ts';
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
 describe('working time', () => {
-  it('is the sum of the steps’ durations and waits, for the execution and for the session', async () => {
+  it('is the sum of step durations and waits, for the execution and the session', async () => {
     const { builder, clock } = setUp([
       toolCall('work5'),
       error({ type: 'rate_limit', message: '429', retryAfterMs: 4_000 }, { delayMs: 1_000 }),
@@ -23,7 +23,7 @@ describe('working time', () => {
     expect(state.info.cumulativeExecutionSeconds).toBe(15.75);
   });
 
-  it('work 5 s, pause an hour, work 3 s more: 8 s', async () => {
+  it('is 8 s after 5 s of work, an hour of pause and 3 s of work', async () => {
     for (const between of [(s: AgentState) => s, stored]) {
       const { builder, clock } = setUp([
         toolCalls([{ name: 'work5' }, { name: 'work3' }]),
@@ -47,7 +47,7 @@ describe('working time', () => {
     }
   });
 
-  it('a new execution starts at 0, the session continues', async () => {
+  it('starts at 0 in a new execution and continues in the session', async () => {
     const { builder, clock } = setUp([
       toolCall('work5'),
       final('a'),
@@ -67,11 +67,14 @@ describe('working time', () => {
     expect(state.info.cumulativeExecutionSeconds).toBe(3.5);
   });
 
-  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%d seconds are refused', (seconds) => {
-    expect(() => AgentState.empty().addExecutionTime(seconds)).toThrow('addExecutionTime');
-  });
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'addExecutionTime rejects %d seconds',
+    (seconds) => {
+      expect(() => AgentState.empty().addExecutionTime(seconds)).toThrow('addExecutionTime');
+    },
+  );
 
-  it('what a release wrote that went by a wall clock, below 0, loads as 0', async () => {
+  it('loads as 0 if an old release stored a negative value', async () => {
     const { builder, clock } = setUp([
       toolCalls([{ name: 'work5' }, { name: 'work3' }]),
       final('done'),
@@ -90,7 +93,7 @@ describe('working time', () => {
     expect(state.steps.at(0)?.durationMs).toBe(3_000);
   });
 
-  it('old documents without the fields load as 0', async () => {
+  it('loads as 0 from old documents without the fields', async () => {
     const { builder, clock } = setUp([final('a'), toolCall('work5'), final('b')]);
     const agent = builder.build();
     const json = JSON.parse(JSON.stringify(await agent.run('go'))) as {
@@ -106,7 +109,7 @@ describe('working time', () => {
     expect(next.info.cumulativeExecutionSeconds).toBe(5);
   });
 
-  it('an agent that runs as a tool counts once, through its parent’s step', async () => {
+  it('of a nested agent counts once, in the step of its parent', async () => {
     const { builder, clock } = setUp([toolCall('work5'), final('child done')]);
     const child = builder.withName('child').build();
     const parent = AgentBuilder.base()

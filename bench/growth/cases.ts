@@ -3,6 +3,7 @@ import { makeRedactor } from '../../src/errors/make-redactor.ts';
 import { logText } from '../../src/errors/log-text.ts';
 import { RedactedDeltas } from '../../src/events/redacted-deltas.ts';
 import { UiMessageEncoder } from '../../src/broadcasting/use-chat/use-chat-encoder.ts';
+import { decodeFrame, refusalOf } from '../../src/bus/bus-frame.ts';
 import { fitText, splitText } from '../../src/broadcasting/frame-budget.ts';
 import { jsonText as wireText } from '../../src/broadcasting/wire-text.ts';
 import { LeakFilter, isCallLeak, looksLikeToolCall } from '../../src/inference/content-guard.ts';
@@ -17,8 +18,9 @@ import type { InferenceChunk } from '../../src/inference/inference-driver.ts';
 import { canonicalJson, parsePartialJson, withoutFence } from '../../src/json.ts';
 import { truncateText } from '../../src/serialization/truncate-text.ts';
 import { titleOf } from '../../src/sessions/session-title.ts';
-import { compileSchema } from '../../src/tools/json-schema/compile-schema.ts';
+import { compileSchema as compile } from '../../src/tools/json-schema/compile-schema.ts';
 import { formats } from '../../src/tools/json-schema/formats.ts';
+import { textRules } from '../../src/tools/json-schema/text-rules.ts';
 import { newUiState, reduceEnvelope } from '../../src/ui/index.ts';
 import { sseParser } from '../../src/ui/sources/sse-parser.ts';
 import { visibleJson, visibleLines, visibleName, visibleText } from '../../src/visible-text.ts';
@@ -35,6 +37,7 @@ export interface GrowthCase {
 type Reader = (text: string) => unknown;
 type Stream = (pieces: readonly string[]) => unknown;
 
+const compileSchema = (schema: unknown) => compile(schema, textRules);
 const redactor = makeRedactor();
 const now = '2026-11-17T12:00:00.000Z';
 const head = {
@@ -146,6 +149,8 @@ const readers: Readonly<Record<string, Reader>> = {
   fitText: (text) => fitText(text, text.length / 2),
   splitText: (text) => splitText(text, 1_000),
   wireText: (text) => wireText({ a: [text] }, text.length * 2),
+  decodeFrame: (text) => decodeFrame(`1${'0'.repeat(12)}${text}`),
+  refusalOf: (text) => refusalOf(text, text.length * 4),
   readErrorBody: (text) => readErrorBody(undefined, text),
   retryAfterMs: (text) => retryAfterMs({ 'retry-after': text }, {}, text, 0, true),
   waitOf: (text) => waitOf(text, 0),

@@ -1,4 +1,4 @@
-import { AgentBuilder, defineTool, type Agent } from 'onward';
+import { createAgent, defineTool, type Agent } from 'onward';
 import * as z from 'zod';
 import { standIn } from './stand-in.ts';
 
@@ -26,10 +26,10 @@ const refund = defineTool({
   execute: ({ order, euros }) => `${euros} euros for ${order} are on their way`,
 });
 
-export const support: Agent = AgentBuilder.base()
-  .withName('support')
-  .withSystemPrompt('You help customers of a furniture shop with their orders.')
-  .withModel(model)
-  .withTools(findOrder, refund)
-  .withMaxSteps(8)
-  .build();
+export const support: Agent = createAgent({
+  name: 'support',
+  systemPrompt: 'You help customers of a furniture shop with their orders.',
+  model,
+  tools: [findOrder, refund],
+  maxSteps: 8,
+});

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { AgentBuilder, defineTool, ErrorPolicy, type Agent } from 'onward';
+import { createAgent, defineTool, ErrorPolicy, type Agent } from 'onward';
 import * as z from 'zod';
 import { standIn } from './stand-in.ts';
 
@@ -38,12 +38,12 @@ export function fileAgent(folder: string): Agent {
     },
   });
 
-  return AgentBuilder.base()
-    .withName('files')
-    .withSystemPrompt('You look after the files of one folder.')
-    .withModel(model)
-    .withTools(listFiles, readText, deleteFile)
-    .withErrorPolicy(ErrorPolicy.retryToolErrors(2)) // the model sees what failed, and may try again
-    .withMaxSteps(5)
-    .build();
+  return createAgent({
+    name: 'files',
+    systemPrompt: 'You look after the files of one folder.',
+    model,
+    tools: [listFiles, readText, deleteFile],
+    errorPolicy: ErrorPolicy.retryToolErrors(2), // the model sees what failed, and may try again
+    maxSteps: 5,
+  });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import type { InferenceDriver, InferenceResponse, Messages } from 'onward';
+import type { Messages } from 'onward';
+import type { InferenceDriver, InferenceResponse } from 'onward/drivers';
 
 /** In the place of a model: it understands "list", "read <file>", "read all" and "delete <file>". */
 export function standIn(): InferenceDriver {

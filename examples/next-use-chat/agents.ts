@@ -1,12 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import {
-  AgentBuilder,
-  defineTool,
-  SessionRuntime,
-  type InferenceDriver,
-  type InferenceResponse,
-  type Messages,
-} from 'onward';
+import { createAgent, defineTool, SessionRuntime, type Messages } from 'onward';
+import type { InferenceDriver, InferenceResponse } from 'onward/drivers';
 import { sqliteStore } from 'onward/stores/sqlite';
 import * as z from 'zod';
 
@@ -45,7 +39,7 @@ function answer(messages: Messages): InferenceResponse {
 }
 
 function start(): SessionRuntime {
-  const editor = AgentBuilder.base().withName('editor').withModel(model).withTools(publish).build();
+  const editor = createAgent({ name: 'editor', model, tools: [publish] });
   const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
   const runtime = new SessionRuntime({ store, agents: [editor] });
   runtime.start(); // also with what a process before this one has left

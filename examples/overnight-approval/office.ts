@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { AgentBuilder, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
+import { createAgent, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
 import { sqliteStore } from 'onward/stores/sqlite';
 import * as z from 'zod';
 
@@ -52,11 +52,7 @@ const model: InferenceDriver = {
 
 /** What each process opens: the same file and the same agent are all that two of them have in common. */
 export function openOffice(): { runtime: SessionRuntime; close: () => Promise<void> } {
-  const agent = AgentBuilder.base()
-    .withName('payments')
-    .withModel(model)
-    .withTools(reserve, pay)
-    .build();
+  const agent = createAgent({ name: 'payments', model, tools: [reserve, pay] });
   const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
   const runtime = new SessionRuntime({ store, agents: [agent] });
   const close = async (): Promise<void> => {

@@ -14,7 +14,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { AgentBuilder, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
+import { createAgent, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
 import { agentServer } from 'onward/server';
 import { nodeListener } from 'onward/server/node';
 import { sqliteStore } from 'onward/stores/sqlite';
@@ -41,11 +41,7 @@ const model: InferenceDriver = {
   },
 };
 
-const assistant = AgentBuilder.base()
-  .withName('assistant')
-  .withModel(model)
-  .withTools(cancelMeeting)
-  .build();
+const assistant = createAgent({ name: 'assistant', model, tools: [cancelMeeting] });
 const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
 const runtime = new SessionRuntime({ store, agents: [assistant] });
 runtime.start(); // also with what a process before this one has left

@@ -12,7 +12,7 @@
  */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { AgentBuilder, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
+import { createAgent, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
 import { agentServer } from 'onward/server';
 import { sqliteStore } from 'onward/stores/sqlite';
 import * as z from 'zod';
@@ -43,7 +43,7 @@ const model: InferenceDriver = {
   },
 };
 
-const support = AgentBuilder.base().withName('support').withModel(model).withTools(refund).build();
+const support = createAgent({ name: 'support', model, tools: [refund] });
 const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
 const runtime = new SessionRuntime({ store, agents: [support] });
 runtime.start(); // also with what a process before this one has left

@@ -1,4 +1,4 @@
-import { AgentBuilder, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
+import { createAgent, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
 import { agentServer, type AgentServer } from 'onward/server';
 import { sqliteStore } from 'onward/stores/sqlite';
 import * as z from 'zod';
@@ -26,7 +26,7 @@ const model: InferenceDriver = {
 };
 
 function start(): AgentServer {
-  const editor = AgentBuilder.base().withName('editor').withModel(model).withTools(publish).build();
+  const editor = createAgent({ name: 'editor', model, tools: [publish] });
   const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
   const runtime = new SessionRuntime({ store, agents: [editor] });
   runtime.start(); // also with what a process before this one has left

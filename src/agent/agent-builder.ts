@@ -13,10 +13,10 @@ import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
 import { agentOf, type Agent } from './agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
-import { builderName, checkLimit, type LimitOption } from './check-options.ts';
+import { builderName, checkOption } from './check-options.ts';
 import type { AnyCapability, CriterionList, HookList } from './hooks.ts';
 
-/** Fluent form of {@link AgentOptions}. Immutable: keep a base builder and branch from it. Every step keeps the types. */
+/** Fluent form of {@link AgentOptions}. Immutable, so you can keep a base builder and branch from it. */
 export class AgentBuilder<
   Deps = {},
   Output = unknown,
@@ -29,12 +29,12 @@ export class AgentBuilder<
     this.#options = options;
   }
 
-  /** With the defaults: 20 steps, 300 seconds, truncated answers end the run, any error ends the run. */
+  /** Returns a builder with the defaults: 20 steps, 300 seconds; truncated answers and all errors end the run. */
   static base(): AgentBuilder<{}, string, 'agent', never> {
     return new AgentBuilder({});
   }
 
-  /** No limits; error policy, stop requests and the request to continue after tool calls remain. */
+  /** Returns a builder without limits. The error policy, stop requests and tool call checks remain. */
   static new(): AgentBuilder<{}, string, 'agent', never> {
     return new AgentBuilder({ maxSteps: null, timeout: null, finishReasons: null });
   }
@@ -45,35 +45,37 @@ export class AgentBuilder<
   withDriver(driver: InferenceDriver): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ driver });
   }
-  /** A model of one of our drivers, a language model of the AI SDK, or a name such as `openai:gpt-5`. */
+  /** Sets the model: a driver, an AI SDK language model, or a name such as `openai:gpt-5`. */
   withModel(
     model: ModelInput,
     { registry }: { readonly registry?: ModelRegistry } = {},
   ): AgentBuilder<Deps, Output, Name, C> {
+    checkOption('model', model, builderName);
+    if (registry !== undefined) checkOption('models', registry, builderName);
     return this.#with({ driver: driverOf(model, registry) });
   }
-  /** Dollars per million tokens, over the list that comes with the package. */
+  /** Sets prices in dollars per million tokens. They override the built-in list. */
   withPrices(prices: PriceTable): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ prices: { ...this.#options.prices, ...prices } });
   }
   withSystemPrompt(systemPrompt: string): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ systemPrompt });
   }
-  /** Adds to the tools there are. */
+  /** Adds tools to those already set. */
   withTools<const T extends readonly AnyTool[]>(
     ...tools: T
   ): AgentBuilder<Deps & DepsOf<T[number]>, Output, Name, C | CallsOf<T[number]>> {
     return this.#with({ tools: [...(this.#options.tools ?? []), ...tools] });
   }
-  /** Takes the names of the tools so far. */
+  /** Sets which tools the model may or must call. Add the tools first, because their names are typed. */
   withToolChoice(toolChoice: ToolChoice<C['tool']>): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ toolChoice });
   }
-  /** Answered steps per execution; failed model calls are bounded by the error policy. */
+  /** Limits the answered steps per execution. The error policy bounds failed model calls. */
   withMaxSteps(maxSteps: number): AgentBuilder<Deps, Output, Name, C> {
     return this.#limit('maxSteps', maxSteps);
   }
-  /** Answered steps of the agent and all agents behind its calls together; default 5 times `withMaxSteps`. */
+  /** Limits the answered steps of the agent and all its nested agents together. Default: 5 × `withMaxSteps`. */
   withMaxFamilySteps(maxFamilySteps: number): AgentBuilder<Deps, Output, Name, C> {
     return this.#limit('maxFamilySteps', maxFamilySteps);
   }
@@ -83,11 +85,11 @@ export class AgentBuilder<
   withMaxCost(maxCost: number): AgentBuilder<Deps, Output, Name, C> {
     return this.#limit('maxCost', maxCost);
   }
-  /** Wall clock since the last run or resume; cuts a hanging call. */
+  /** Limits the wall-clock time since the last run or resume, and interrupts a hanging call. */
   withTimeout(timeout: TimeLimit): AgentBuilder<Deps, Output, Name, C> {
     return this.#limit('timeout', timeout, { cumulativeTimeout: null });
   }
-  /** Working time across pauses, in place of the wall clock. */
+  /** Limits the working time across pauses, in place of the wall-clock limit. */
   withCumulativeTimeout(timeout: TimeLimit): AgentBuilder<Deps, Output, Name, C> {
     return this.#limit('cumulativeTimeout', timeout);
   }
@@ -97,21 +99,21 @@ export class AgentBuilder<
   ): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ errorPolicy, ...(resolver ? { errorContextResolver: resolver } : null) });
   }
-  /** Finish reasons that end a run on an answer without tool calls. */
+  /** Sets the finish reasons that stop a run after an answer without tool calls. */
   withFinishReasons(
     ...finishReasons: readonly (string | readonly string[])[]
   ): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ finishReasons: finishReasons.flat() });
   }
-  /** Keeps the last step of a limit for an answer without tools. */
+  /** Reserves the last step of a limit for an answer without tools. */
   withSoftLanding(reserve: Partial<LandingReserve> = {}): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ softLanding: reserve });
   }
-  /** Tells the model before each step what is left of its budget. */
+  /** Adds the budget used so far to the system prompt of each step. */
   withBudgetNote(budgetNote: boolean = true): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ budgetNote });
   }
-  /** Comes after `withResponseFormat` where a criterion is typed for that output. */
+  /** Adds criteria. Call it after `withResponseFormat` if a criterion is typed for that output. */
   addContinuationCriteria<const D extends readonly unknown[]>(
     ...criteria: CriterionList<D, Output>
   ): AgentBuilder<Deps & AllOf<D>, Output, Name, C> {
@@ -130,7 +132,7 @@ export class AgentBuilder<
     const all = [...(this.#options.capabilities ?? []), ...capabilities];
     return this.#with({ capabilities: all });
   }
-  /** The final answer has to be JSON of this schema; `state.output` is the validated value. */
+  /** Requires the final answer to be JSON that matches the schema; `state.output` is the validated value. */
   withResponseFormat<const S extends AnySchema>(
     responseFormat: S,
   ): AgentBuilder<Deps, OutputOf<S>, Name, C> {
@@ -150,15 +152,15 @@ export class AgentBuilder<
         'driver_missing',
         'AgentBuilder.build() needs a model. Call .withModel(...) or .withDriver(...) first.',
       );
-    return agentOf({ driver, ...rest }, builderName) as never; // the steps have kept its types
+    return agentOf({ driver, ...rest }, builderName) as never; // typed by the builder methods
   }
 
-  #limit(option: LimitOption, value: unknown, more: Partial<AgentOptions> = {}): never {
-    checkLimit(option, value, builderName);
+  #limit(option: keyof AgentOptions, value: unknown, more: Partial<AgentOptions> = {}): never {
+    checkOption(option, value, builderName);
     return this.#with({ [option]: value, ...more });
   }
 
-  /** Each step says which type comes next. */
+  /** Returns `never`, so that each method can declare the type of the next builder. */
   #with(patch: Partial<AgentOptions>): never {
     return new AgentBuilder({ ...this.#options, ...patch }) as never;
   }

@@ -27,7 +27,7 @@ import { withoutFullStop } from '../sentence.ts';
 /** Called after each step; the loop waits for it. */
 export type AfterStep = (state: AgentState) => Promise<void>;
 
-/** The one loop behind run, iterate, stream and resume: from an open state to one that ended or waits. */
+/** Runs the loop of run, iterate, stream and resume until the execution ends or pauses. */
 export async function perform(
   run: Run,
   isResumed: boolean,
@@ -60,7 +60,7 @@ export async function perform(
   return run.state;
 }
 
-/** An end that cannot be written down has not happened: the run ends as failed, from what was. */
+/** Writes the end of the run. If that fails, ends the run as failed from the last saved state. */
 async function endJournal(run: Run, journal: Journal): Promise<void> {
   try {
     await journal.end(run.state);
@@ -72,10 +72,12 @@ async function endJournal(run: Run, journal: Journal): Promise<void> {
   }
 }
 
-const isHandedOver = ({ handedOver, parent, journal }: Run): boolean =>
-  handedOver || (journal !== null && parent === null && journal.isHandedOver);
+const isHandedOver = ({ handedOver, parent, journal, cancellation }: Run): boolean =>
+  handedOver ||
+  cancellation.cause?.by === 'handover' ||
+  (journal !== null && parent === null && journal.isHandedOver);
 
-/** In a session a mistake ends the run as failed, from what is written down: it would only be repeated otherwise. */
+/** Ends the run of a session as failed, from the last saved state: a retry would only repeat the error. */
 function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   run.state = journal.saved ?? run.state;
   const reason = withoutFullStop(messageOf(error));
@@ -85,7 +87,7 @@ function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   });
 }
 
-/** The hooks around the execution; what is inside runs once, and an abort waits for no hook. */
+/** Runs the hooks around the execution. The execution itself runs once, and an abort does not wait for hooks. */
 async function insideHooks(
   run: Run,
   execution: NonNullable<ComposedHooks['execution']>,
@@ -107,7 +109,7 @@ async function insideHooks(
   }
 }
 
-/** Where nothing was judged yet, asks the criteria before the first step. */
+/** Evaluates the criteria before the first step, unless the state already has an outcome that continues. */
 export function judgeStart(run: Run, isResumed: boolean): void {
   const { state } = run;
   const isJudged = state.lastContinuationOutcome?.shouldContinue === true;
@@ -123,7 +125,7 @@ function judgeBetweenSteps(run: Run): void {
     events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
 }
 
-/** One model call with its tool calls, or the rest of a step that waited for approval; then the outcome. */
+/** Runs one model call with its tool calls, or the rest of a step that needed approval; then evaluates the step. */
 export async function takeStep(run: Run): Promise<void> {
   const { unfinishedStep } = run.state;
   const now = run.now();
@@ -135,25 +137,25 @@ export async function takeStep(run: Run): Promise<void> {
   }
   const failed = run.state.steps.at(-1);
   const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
-  // a hook may hold a step up for as long as others work: there, only the model call itself waits for its turn
+  // a hook may delay the step while other agents work: with step hooks, only the model call itself waits for its turn
   const family = run.agent.hooks.step ? null : run.parent?.family;
   const turn = family ? family.admit(run) : true;
   if (turn !== true && !(await turn) && !run.cancellation.cause) return refuseStep(run);
   const draft = StepDraft.next(run, family || waitedMs > 0 ? run.now() : now, waitedMs);
   if (run.cancellation.cause) {
-    draft.isCut = true;
+    draft.isTruncated = true;
     family?.leave(run, null);
   } else await work(run, draft);
   return finishStep(run, draft);
 }
 
-/** While it waited for its turn, others have used up what was left for all. */
+/** Ends a run whose family used up a shared limit while the run waited for its turn. */
 function refuseStep(run: Run): Promise<void> | undefined {
   judgeBetweenSteps(run);
   return run.journal?.save(run.state);
 }
 
-/** A step that ends a run is written down with the end. */
+/** Closes and saves a step. A step that ends the run is saved with the end. */
 function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
   closeStep(run, draft);
   if (run.journal === null) return undefined;
@@ -192,9 +194,9 @@ async function workInsideHooks(
     await inside;
   } catch (error) {
     if (isMisuse(error)) throw error;
-    // what is inside ends by itself on a cancel, and may still have text to keep
+    // a cancelled step ends by itself, and may still have text to keep
     await inside?.catch(() => {});
-    if (run.cancellation.cause) draft.isCut ||= draft.finishReason === null;
+    if (run.cancellation.cause) draft.isTruncated ||= draft.finishReason === null;
     else hookFailed(run, draft, messageOf(error));
   }
 }
@@ -209,23 +211,23 @@ async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
   const family = run.parent?.family;
   const turn = family && !run.isAdmitted ? family.admit(run) : true;
   if (turn !== true && !(await turn)) {
-    draft.isCut = true;
+    draft.isTruncated = true;
     return;
   }
   await callModel(run, draft);
-  if (draft.failure || draft.isCut) return;
+  if (draft.failure || draft.isTruncated) return;
   if (draft.calls.length > 0) await runCalls(run, draft);
-  else if (run.agent.response) await checkFormat(run, draft);
+  else if (run.agent.response && draft.finishReason !== 'pause_turn') await checkFormat(run, draft);
 }
 
-/** Before the model answered it is a failed model call; an answer and tools that ran are kept beside the error. */
+/** Records a hook error: before the answer as a failed model call, after it as an error beside answer and results. */
 function hookFailed(run: Run, draft: StepDraft, message: string): void {
   const record = run.record({ type: 'unknown', code: 'hook_failed', message });
   if (draft.finishReason === null) draft.failure ??= record;
   else (draft.extraErrors ??= []).push(record);
 }
 
-/** Waits until a failed model call may be tried again; an abort or the deadline ends the wait. */
+/** Waits until a failed model call may be retried. An abort or the deadline ends the wait. */
 async function waitForRetry(run: Run, failed: AgentStep, waitMs: number): Promise<number> {
   const { execution } = run.state;
   if (failed.executionId !== execution.id || failed.number <= execution.handledStep) return 0;
@@ -243,7 +245,7 @@ async function waitForRetry(run: Run, failed: AgentStep, waitMs: number): Promis
 const reopened = (run: Run, step: UnfinishedStep): StepDraft =>
   StepDraft.reopened(run, step, (json) => AgentState.from(json as never)); // our own JSON
 
-/** A hook around the execution threw: the run ends as failed, with everything it had and no call left open. */
+/** Ends the run as failed with an extra forbid. Keeps all its data and closes open calls. */
 function forbid(
   run: Run,
   criterion: string,

@@ -13,12 +13,12 @@ import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
 
-/** The output of an agent: by its response format, and text without one. */
+/** Output type of an agent: the type of its response format, or text without one. */
 export type Answer<Format> = Format extends AnySchema ? OutputOf<Format> : string;
 
 /**
- * The options of an agent; {@link AgentBuilder} is the fluent form. Write them in place: `createAgent` reads the type
- * parameters back from what you give.
+ * The options of an agent; {@link AgentBuilder} is the fluent form. Write them inline: `createAgent` infers the type
+ * parameters from the values.
  */
 export interface AgentOptions<
   Name extends string = string,
@@ -28,55 +28,55 @@ export interface AgentOptions<
   CriterionDeps extends readonly unknown[] = readonly never[],
   Capabilities extends readonly AnyCapability[] = readonly AnyCapability[],
 > {
-  /** A driver, a language model of the AI SDK, or a name such as `openai:gpt-5`. */
+  /** A driver, an AI SDK language model, or a name such as `openai:gpt-5`. */
   readonly model?: ModelInput;
-  /** The same, for drivers alone. */
+  /** A driver. Takes precedence over `model`. */
   readonly driver?: InferenceDriver;
-  /** Finds models by name; default: the known providers. */
+  /** Registry that resolves model names. Default: the known providers. */
   readonly models?: ModelRegistry;
-  /** Dollars per million tokens, over the list that comes with the package. */
+  /** Prices in dollars per million tokens. They override the built-in list. */
   readonly prices?: PriceTable;
   readonly name?: Name;
   readonly systemPrompt?: string;
   readonly tools?: Tools;
   readonly toolChoice?: ToolChoice<NoInfer<CallsOf<Tools[number] | Capabilities[number]>['tool']>>;
-  /** Default 20; null for none. */
+  /** Most answered steps per execution. Default 20; null for no limit. */
   readonly maxSteps?: number | null;
-  /** Of the agent and all agents behind its calls together. Default, where it has such: 5 × `maxSteps`; null for none. */
+  /** Most answered steps, nested agents included. Default if a tool is an agent: 5 × `maxSteps`; null for no limit. */
   readonly maxFamilySteps?: number | null;
-  /** Of an execution, input and output together. Default: no limit. */
+  /** Most input and output tokens per execution. Default: no limit. */
   readonly maxTokens?: number | null;
-  /** Of an execution; binds where the price of the model is known. Default: no limit. */
+  /** Most cost per execution; enforced if the price of the model is known. Default: no limit. */
   readonly maxCost?: number | null;
-  /** Wall clock since the last run or resume. Default 300 seconds; null for none. */
+  /** Wall-clock time since the last run or resume. Default 300 seconds; null for no limit. */
   readonly timeout?: TimeLimit | null;
-  /** Working time across pauses; takes the place of `timeout`. */
+  /** Working time across pauses; replaces `timeout`. */
   readonly cumulativeTimeout?: TimeLimit | null;
-  /** Default: stop on any error. */
+  /** Default: stop on any error. In production, use `ErrorPolicy.production()`. */
   readonly errorPolicy?: ErrorPolicy | ErrorPolicyJSON;
-  /** What of a state the policy judges. Default: the worst error of the newest step. */
+  /** Reads the error that the policy evaluates. Default: the error of the newest step with the strictest handling. */
   readonly errorContextResolver?: ErrorContextResolver<AgentState>;
-  /** Default `length` and `content_filter`; null for no check. */
+  /** Finish reasons that stop the run. Default `length` and `content_filter`; null for no check. */
   readonly finishReasons?: readonly string[] | null;
-  /** Keeps the last step of a limit for an answer without tools. */
+  /** Reserves the last step of a limit for an answer without tools. */
   readonly softLanding?: Partial<LandingReserve> | boolean;
-  /** Tells the model before each step what is left of its budget. */
+  /** Whether the system prompt of each step states the budget used so far. */
   readonly budgetNote?: boolean;
   readonly criteria?: CriterionList<CriterionDeps, Answer<Format>>;
   readonly hooks?: HookList<HookDeps, Answer<Format>>;
   readonly capabilities?: Capabilities;
-  /** The final answer has to be JSON of this schema; `state.output` is the validated value. */
+  /** Schema of the final answer, which has to be JSON; `state.output` is the validated value. */
   readonly responseFormat?: Format;
   readonly clock?: Clock;
   readonly redactor?: Redactor;
-  /** Between 0 and 1; spreads the waits between retries. */
+  /** Returns a number between 0 and 1 that varies the waits between retries. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
-/** The options made ready once, so that a step only runs. */
+/** The options of an agent, prepared once so that a step does no setup. */
 export interface AgentDefinition {
   readonly name: string;
-  /** Dependencies that `withDeps` has bound; null where there are none. They take precedence over those of a run. */
+  /** Dependencies bound by `withDeps`, or null. They take precedence over those of a run. */
   readonly deps: Readonly<Record<string, unknown>> | null;
   readonly driver: InferenceDriver;
   readonly systemPrompt: string | null;
@@ -88,15 +88,18 @@ export interface AgentDefinition {
   readonly callsAgents: boolean;
   readonly toolChoice: ToolChoice;
   readonly criteria: ContinuationCriteria<AgentState>;
+  /** The policy with the error options of the tools. */
   readonly errorPolicy: ErrorPolicy;
-  /** Finish reasons that end a run by themselves. */
+  /** Whether the agent has its own `errorContextResolver`. */
+  readonly hasErrorResolver: boolean;
+  /** Finish reasons that stop a run. */
   readonly finishReasons: readonly string[];
   readonly landingReserve: LandingReserve | null;
   readonly budgetNote: boolean;
   readonly hooks: ComposedHooks;
   readonly hookNames: readonly string[];
   readonly response: { readonly format: ResponseFormat; readonly schema: ReadySchema } | null;
-  /** Null when the price of the model is not known. */
+  /** Null if the price of the model is unknown. */
   readonly price: Price | null;
   readonly clock: Clock;
   readonly redactor: Redactor;

@@ -13,7 +13,7 @@ const ran = (): Promise<AgentState> =>
   agentFor(ScenarioStep.toolCall('search', { query: 'x' }), 'found').run('go');
 
 describe('value objects', () => {
-  it('own fields are exactly the JSON, and the objects are frozen', async () => {
+  it('have exactly the fields of their JSON and are frozen', async () => {
     const state = await ran();
     const outcome = state.lastContinuationOutcome;
     const values = [
@@ -35,7 +35,7 @@ describe('value objects', () => {
       expect(Object.isFrozen(step)).toBe(true);
   });
 
-  it('info and execution are frozen with all they hold: in a run, in JSON that was read, in what with() makes', async () => {
+  it('deep-freezes info and execution: in a run, after reading JSON and in with()', async () => {
     const agent = AgentBuilder.base()
       .withModel(
         DeterministicDriver.fromSteps(ScenarioStep.toolCall('look'), ScenarioStep.final('done')),
@@ -65,13 +65,13 @@ describe('value objects', () => {
         execution.succeededTools,
       ])
         expect(Object.isFrozen(part)).toBe(true);
-    // the document of the caller stays the caller's
+    // the caller's document is not frozen
     expect(Object.isFrozen(json.execution.grants)).toBe(false);
     expect(() => Object.assign(granted.execution.grants, { steps: 1e9 })).toThrowError(TypeError);
     expect(granted.execution.grants).toEqual({ steps: 2 });
   });
 
-  it('what takes one also takes its JSON', async () => {
+  it('can be replaced by their JSON as arguments', async () => {
     const state = await ran();
     expect(AgentState.from(state)).toBe(state);
     const json = JSON.parse(JSON.stringify(state.withUserMessage('again'))) as never;
@@ -79,7 +79,7 @@ describe('value objects', () => {
     expect(after.output).toBe('sure');
   });
 
-  it('messages and steps are iterable handles', async () => {
+  it('messages and steps are iterable', async () => {
     const state = await ran();
     expect(state.steps.length).toBe(2);
     expect([...state.steps].map(({ number }) => number)).toEqual([1, 2]);
@@ -96,7 +96,7 @@ describe('value objects', () => {
 });
 
 describe('changes are new states', () => {
-  it('the older state stays as it was', async () => {
+  it('leaves the original state unchanged', async () => {
     const first = AgentState.empty().withUserMessage('one');
     const [left, right] = [first.withUserMessage('left'), first.withUserMessage('right')];
     expect(first.messages.length).toBe(1);
@@ -108,20 +108,20 @@ describe('changes are new states', () => {
     expect(first.steps.length).toBe(0);
   });
 
-  it('a message on an ended execution makes the state ready, on an open step it is misuse', async () => {
+  it('a message makes an ended execution ready for run(), and is rejected on an open step', async () => {
     expect((await ran()).withUserMessage('more').status).toBe('pending');
     const paused = await agentFor(ScenarioStep.toolCall('danger', { target: 1 })).run('go');
-    expect(() => paused.withUserMessage('hurry')).toThrow('This state waits for approvals');
+    expect(() => paused.withUserMessage('hurry')).toThrow('This state needs approvals');
   });
 
-  it('metadata is added to, as JSON, and detached', () => {
+  it('adds metadata as a JSON copy', () => {
     const list = [1];
     const state = AgentState.empty().withMetadata({ a: 1 }).withMetadata({ list });
     list.push(2);
     expect(state.metadata).toEqual({ a: 1, list: [1] });
   });
 
-  it('time is counted for the execution and for the session', () => {
+  it('adds time to the execution and the session', () => {
     const state = AgentState.empty().addExecutionTime(5).addExecutionTime(3);
     expect(state.execution.cumulativeSeconds).toBe(8);
     expect(state.info.cumulativeExecutionSeconds).toBe(8);
@@ -129,7 +129,7 @@ describe('changes are new states', () => {
 });
 
 describe('reading it', () => {
-  it('currentStep is the unfinished one, else the last', async () => {
+  it('currentStep is the unfinished step, else the last', async () => {
     expect(AgentState.empty().currentStep).toBeNull();
     expect((await ran()).currentStep?.number).toBe(2);
     const turn = { text: 'go', answer: '', person: [] };
@@ -139,7 +139,7 @@ describe('reading it', () => {
     expect(paused.stepCount).toBe(1);
   });
 
-  it('outputText is what the model said last in this execution', async () => {
+  it('outputText is the last assistant text of this execution', async () => {
     const state = await ran();
     expect(state.outputText).toBe('found');
     const asked = state.withUserMessage('more');

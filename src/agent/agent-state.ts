@@ -28,8 +28,9 @@ import {
 } from './execution.ts';
 import { namedApprovals } from './named-approvals.ts';
 import { readStateDocument } from './state-document.ts';
+import { versionOf } from './state-migrations.ts';
 
-/** Why a run waits, and since when. */
+/** Why a run is paused, and since when. */
 export interface Pause {
   readonly kind: PauseKind;
   readonly at: string;
@@ -37,9 +38,9 @@ export interface Pause {
   readonly pendingApprovals: readonly PendingApproval[];
 }
 
-/** The fields of a state, with live lists. */
+/** The fields of a state, with its lists as objects. */
 export interface AgentStateData<Output = unknown> {
-  readonly version: 1;
+  readonly version: 1 | 2;
   readonly agentId: string;
   readonly agentName: string | null;
   readonly parentAgentId: string | null;
@@ -74,9 +75,9 @@ export type AgentStateJSON = Omit<
   readonly lastContinuationOutcome: ContinuationOutcomeJSON | null;
 };
 
-/** A conversation and how far the work on it has come. Frozen: every change is a new state. */
+/** A conversation and the progress of the work on it. Frozen: every change returns a new state. */
 export class AgentState<Output = unknown> implements AgentStateData<Output> {
-  readonly version: 1;
+  readonly version: 1 | 2;
   readonly agentId: string;
   readonly agentName: string | null;
   readonly parentAgentId: string | null;
@@ -94,15 +95,16 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   readonly metadata: JsonObject;
 
   private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
-    this.version = 1;
+    const execution =
+      patch.execution === undefined ? base.execution : frozenExecution(patch.execution);
+    this.version = versionOf(execution);
     this.agentId = patch.agentId === undefined ? base.agentId : patch.agentId;
     this.agentName = patch.agentName === undefined ? base.agentName : patch.agentName;
     this.parentAgentId =
       patch.parentAgentId === undefined ? base.parentAgentId : patch.parentAgentId;
     this.status = patch.status === undefined ? base.status : patch.status;
     this.info = patch.info === undefined ? base.info : frozenInfo(patch.info);
-    this.execution =
-      patch.execution === undefined ? base.execution : frozenExecution(patch.execution);
+    this.execution = execution;
     this.executionStartedAt =
       patch.executionStartedAt === undefined ? base.executionStartedAt : patch.executionStartedAt;
     this.messages = patch.messages === undefined ? base.messages : patch.messages;
@@ -176,7 +178,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   get pendingApprovals(): readonly PendingApproval[] {
     return namedApprovals(this.pause?.pendingApprovals ?? [], this.execution.id);
   }
-  /** What the model said last in this execution, '' if nothing yet. */
+  /** Text of the last assistant message in this execution; '' if there is none. */
   get outputText(): string {
     for (let i = this.messages.length - 1; i >= this.execution.firstMessage; i--) {
       const message = this.messages.at(i);
@@ -189,13 +191,13 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     return this.withMessages(Message.user(content, more));
   }
 
-  /** Adds to the conversation. On an ended execution this makes the state ready for the next `run()`. */
+  /** Adds messages. After an ended execution, this makes the state ready for the next `run()`. */
   withMessages(...messages: readonly MessageInput[]): AgentState<Output> {
     if (this.unfinishedStep)
       throw new AgentError(
         'execution_open',
-        'This state waits for approvals, and a message between a tool call and its result would break the ' +
-          'conversation. Answer with resume(state, { approvals }) or end it with stop(state) first.',
+        'This state needs approvals, and a message between a tool call and its result would break the ' +
+          'conversation. Call resume(state, { approvals }) or stop(state) first.',
       );
     return this.with({
       messages: this.messages.append(...messages),
@@ -203,10 +205,11 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     });
   }
 
-  /** Adds to what travels with the state. Only JSON survives; live things belong in `deps`. */
+  /** Adds metadata, which is stored with the state as JSON. Pass clients and connections as `deps` instead. */
   withMetadata(more: { readonly [key: string]: JsonValue }): AgentState<Output> {
-    const { value, isCut } = jsonCopy({ ...this.metadata, ...more });
-    if (isCut) throw invalidOption('metadata', more, `at most ${MOST_LEVELS} levels of nesting`);
+    const { value, isTruncated } = jsonCopy({ ...this.metadata, ...more });
+    if (isTruncated)
+      throw invalidOption('metadata', more, `at most ${MOST_LEVELS} levels of nesting`);
     return this.with({ metadata: value as JsonObject }); // made from a record
   }
 
@@ -214,7 +217,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     return this.with({ agentName });
   }
 
-  /** Counts working time for this execution and for the whole session. */
+  /** Adds working time to the execution and the session. */
   addExecutionTime(seconds: number): AgentState<Output> {
     if (!(seconds >= 0 && Number.isFinite(seconds)))
       throw invalidOption('addExecutionTime', seconds, 'seconds, 0 or more');
@@ -228,7 +231,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     });
   }
 
-  /** The general change, for stores and the loop; `undefined` leaves a field as it is. */
+  /** Returns a changed copy, for stores and the loop; `undefined` leaves a field unchanged. */
   with(patch: Partial<AgentStateData<Output>>): AgentState<Output> {
     return new AgentState<Output>(this, patch);
   }

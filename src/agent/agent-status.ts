@@ -1,23 +1,16 @@
 import { StopReason } from '../continuation/stop-reason.ts';
 import { AgentStatus } from '../continuation/run-status.ts';
+import type { BroadcastStatus } from './broadcast-status.ts';
 
 export { AgentStatus, pauseKinds, type PauseKind } from '../continuation/run-status.ts';
-
-export type BroadcastStatus =
-  | 'idle'
-  | 'processing'
-  | 'paused'
-  | 'completed'
-  | 'stopped'
-  | 'cancelled'
-  | 'failed';
+export type { BroadcastStatus } from './broadcast-status.ts';
 
 export interface StatusFacts {
   readonly broadcast: BroadcastStatus;
   readonly event: 'AgentStarted' | 'AgentPaused' | 'AgentFinished' | 'AgentFailed' | null;
 }
 
-/** The status an outcome leads to. `completed` is reached from `completed` alone. */
+/** Maps a stop reason to the status of the state. Only `completed` maps to `completed`. */
 export function statusOf(stopReason: StopReason): AgentStatus {
   if (stopReason === StopReason.Completed) return AgentStatus.Completed;
   return stopReason === StopReason.ErrorForbade || stopReason === StopReason.RetryLimitReached
@@ -34,7 +27,7 @@ const facts: Readonly<Record<AgentStatus, StatusFacts>> = {
   failed: { broadcast: 'failed', event: 'AgentFailed' },
 };
 
-/** How a status shows on the wire and in events; the one place that maps it. */
+/** Maps a status to its broadcast status and event. No other code does this mapping. */
 export const statusFacts = (status: AgentStatus, stopReason: StopReason | null): StatusFacts =>
   status === AgentStatus.Stopped && stopReason === StopReason.UserRequested
     ? { broadcast: 'cancelled', event: 'AgentFinished' }

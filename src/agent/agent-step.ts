@@ -9,33 +9,33 @@ import type { AgentStateJSON } from './agent-state.ts';
 
 export type StepType = 'tool_calls' | 'final' | 'error' | 'cut';
 
-/** One model call and the tool calls it asked for. It names its messages and never copies them. */
+/** One model call and its tool calls. Refers to its messages by id. */
 export interface AgentStep {
   readonly id: string;
-  /** Counts every recorded step of the execution from 1, failed ones included. */
+  /** Number of the step in its execution, from 1; failed steps count. */
   readonly number: number;
   readonly executionId: string;
   readonly type: StepType;
-  /** 1 plus the failed model calls directly before. */
+  /** 1 plus the number of failed model calls directly before. */
   readonly attempt: number;
   readonly messageIds: readonly string[];
   readonly toolCalls: readonly ToolCall[];
   /** In the order of the calls. */
   readonly results: readonly ToolResult[];
   readonly errors: readonly ErrorRecord[];
-  /** With the usage of agents that ran as tools. */
+  /** Usage, nested agents included. */
   readonly usage: Usage;
-  /** Null when the price is unknown. */
+  /** Null if the price is unknown. */
   readonly cost: number | null;
   readonly finishReason: FinishReason | null;
   readonly startedAt: string;
-  /** Working time; a pause in the middle is not part of it. */
+  /** Working time in milliseconds, without pauses. */
   readonly durationMs: number;
-  /** On a failed model call: how long the next try has to wait. */
+  /** On a failed model call: milliseconds to wait before the retry. */
   readonly waitMs?: number;
-  /** How long this step really waited before it began. */
+  /** Milliseconds that this step actually waited before it started. */
   readonly waitedMs?: number;
-  /** Name of the limit whose last step this is: sent without tools. */
+  /** Name of the limit that this step lands for: the last step, sent without tools. */
   readonly softLanding?: string;
   readonly notes: readonly string[];
   /** Null only while the step is unfinished. */
@@ -45,16 +45,16 @@ export interface AgentStep {
 export interface ChildAccount {
   readonly usage: Usage;
   readonly cost: number | null;
-  /** By agent, itself and those inside; left out by releases that did not know it. */
+  /** Usage by agent, with nested agents; absent in records of earlier releases. */
   readonly shares?: readonly FamilyShare[];
 }
 
-/** A step that waits for people: what already ran is kept in `results`, the rest is open. */
+/** A step with open calls, such as calls that need approval. `results` holds the finished calls. */
 export interface UnfinishedStep extends AgentStep {
   /** Agents that paused inside a call, by call id. */
   readonly children: Readonly<Record<string, AgentStateJSON>>;
   /** Why a call must not run, by call id. */
   readonly problems?: Readonly<Record<string, string>>;
-  /** How much of an agent inside a call is in this step's accounts already; left out: all of it. */
+  /** Usage of paused nested agents already in this step's totals, by call id; absent: all of it. */
   readonly childAccounts?: Readonly<Record<string, ChildAccount>>;
 }

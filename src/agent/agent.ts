@@ -39,20 +39,20 @@ import {
   type WithDeps,
 } from './run.ts';
 
-/** For `stream`: continues an execution instead of starting one. */
+/** Input of `stream` that continues an execution. */
 export interface ResumeInput {
   readonly resume: AgentState | AgentStateJSON;
   readonly approvals?: Approvals;
   readonly grant?: Grants;
-  /** Who gives the grant and the answers, for the record. */
+  /** Who gives the grant and the answers. Stored with them. */
   readonly by?: string;
 }
 
-/** Any agent, whatever it needs and answers: what runtimes, servers and registries take. */
+/** Any agent, with any dependencies and output. Runtimes, servers and registries accept it. */
 export interface AnyAgent {
   readonly name: string;
   describe(): AgentDescription;
-  /** For the compiler alone, like all names with `~`: never set. */
+  /** For types only, like all names with `~`; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~output'?: unknown;
   readonly '~call'?: Call | undefined;
@@ -60,7 +60,7 @@ export interface AnyAgent {
 
 /** The dependencies that an agent needs. */
 export type AgentDeps<A extends AnyAgent> = DepsOf<A>;
-/** What an agent answers with. */
+/** Output type of an agent. */
 export type AgentOutput<A extends AnyAgent> = A extends {
   readonly '~output'?: (infer Output) | undefined;
 }
@@ -68,8 +68,8 @@ export type AgentOutput<A extends AnyAgent> = A extends {
   : unknown;
 
 /**
- * An agent that needs `Deps` and answers with `Output`. Inference alone fills in the name and the calls of its tools:
- * write `Agent<{ crm: Crm }, Invoice>`.
+ * An agent that needs `Deps` and returns `Output`. Write `Agent<{ crm: Crm }, Invoice>`; the other parameters are
+ * inferred.
  */
 export interface Agent<
   Deps = {},
@@ -81,7 +81,7 @@ export interface Agent<
   readonly '~output'?: Output | undefined;
   readonly '~call'?: C | undefined;
   readonly name: Name;
-  /** Works on a new user message until the criteria end it; rejects only on misuse. */
+  /** Processes a new user message until the criteria end the run. Rejects only on misuse. */
   run(
     input: RunInput,
     ...options: WithDeps<RunOptions<C['tool']>, Deps>
@@ -91,24 +91,24 @@ export interface Agent<
     state: AgentState | AgentStateJSON,
     ...options: WithDeps<ResumeOptions<C['tool']>, Deps>
   ): Promise<AgentState<Output>>;
-  /** The state after each step; leaving early pauses, and the last state can be resumed. */
+  /** Yields the state after each step. Leaving the loop early pauses the run; you can resume the last state. */
   iterate(
     input: RunInput,
     ...options: WithDeps<RunOptions<C['tool']>, Deps>
   ): AsyncGenerator<AgentState<Output>, void, undefined>;
-  /** A run or a resume while it happens. Aborted when its last reader leaves early; `state` resolves all the same. */
+  /** Streams a run or a resume. Aborts it when the last reader leaves early; `state` still resolves. */
   stream(
     input: RunInput | ResumeInput,
     ...options: WithDeps<RunOptions<C['tool']>, Deps>
   ): RunStream<Output, C>;
-  /** One step, to drive the loop by hand. */
+  /** Runs one step, to drive the loop manually. */
   nextStep(
     input: RunInput,
     ...options: WithDeps<RunOptions<C['tool']>, Deps>
   ): Promise<AgentState<Output>>;
-  /** Whether `nextStep` has something to do; reads the stored outcome. */
+  /** Whether `nextStep` has work to do, by the stored status. */
   hasNextStep(state: AgentState | AgentStateJSON): boolean;
-  /** Ends an open execution as `user_requested`; an ended one is returned as it is. `by` is kept with the request. */
+  /** Ends an open execution as `user_requested`; returns an ended one unchanged. `by` is stored with the request. */
   stop(
     state: AgentState | AgentStateJSON,
     options?: Pick<RunOptions, 'wiretap'> & {
@@ -117,17 +117,17 @@ export interface Agent<
       readonly deps?: Deps;
     },
   ): AgentState<Output>;
-  /** Revives a stored state of this agent: refuses those of others, and reads `output` through the schema again. */
+  /** Revives a stored state of this agent and validates `output` again. Rejects states of other agents. */
   restore(json: unknown): Promise<AgentState<Output>>;
-  /** The same agent with its dependencies bound: for code that is generic over agents, and for tests. */
+  /** Returns this agent with its dependencies bound, for code that is generic over agents and for tests. */
   withDeps(deps: Deps): Agent<{}, Output, Name, C>;
   on<T extends AgentEventType>(type: T, listener: EventListener<EventOf<T>>): () => void;
   wiretap(listener: EventListener): () => void;
-  /** The agent as a tool of another one, which then needs what this one needs. */
+  /** Returns this agent as a tool of another agent, which then needs the same dependencies. */
   asTool<const N extends string>(options: AsToolOptions<N>): Tool<Deps, Call<N, AgentArgs, Output>>;
 }
 
-/** What an agent is made of, for the rooms above. */
+/** The internals of an agent, for other modules. */
 export interface AgentParts {
   readonly definition: AgentDefinition;
   readonly bus: EventBus;
@@ -136,8 +136,8 @@ const parts = new WeakMap<AnyAgent, AgentParts>();
 export const partsOf = (agent: AnyAgent): AgentParts | undefined => parts.get(agent);
 
 /**
- * Makes an agent; {@link AgentBuilder} is the fluent form. What it needs, answers with and calls is read from its
- * tools, response format, hooks, criteria and capabilities. Misuse throws here, not in a run.
+ * Creates an agent; {@link AgentBuilder} is the fluent form. Infers its dependencies, output and calls from its tools,
+ * response format, hooks, criteria and capabilities. Throws on misuse, before any run.
  */
 export function createAgent<
   const Name extends string = 'agent',
@@ -154,11 +154,11 @@ export function createAgent<
   Name,
   CallsOf<Tools[number] | Capabilities[number]>
 > {
-  // the loop works on any options: the types above are what the caller may rely on
+  // the loop is untyped: the return type above is the contract
   return agentOf(options as unknown as AgentOptions) as never;
 }
 
-/** Makes the same agent for the builder, whose errors name its methods. */
+/** Creates an agent for the builder, whose errors name the builder methods. */
 export const agentOf = (options: AgentOptions, nameOf?: OptionName): Agent =>
   agentFrom(defineAgent(options, nameOf), createEventBus());
 
@@ -222,7 +222,7 @@ function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
     wiretap: bus.wiretap,
     asTool: (given: AsToolOptions) => agentAsTool({ definition, bus }, given),
     describe: () => describeAgent(definition),
-  }) as Agent; // what is checked at run time carries no types of its own
+  }) as Agent; // checked at run time, not by types
   parts.set(agent, { definition, bus });
   return agent;
 }

@@ -4,7 +4,7 @@ import { statusFacts, type AgentStatus } from './agent-status.ts';
 import { announcePause, shownTo } from './pause-step.ts';
 import type { Run } from './run.ts';
 
-/** Tells that work begins, and on what. Goes into the first commit of a journal: no log can lack it. */
+/** Emits the start of a run and its input. The first commit of a journal includes both. */
 export function announceStart(run: Run, isResumed: boolean): void {
   const { events, state } = run;
   if (events.wants('AgentStarted'))
@@ -19,7 +19,7 @@ export function announceStart(run: Run, isResumed: boolean): void {
   if (!isResumed && run.parent === null && events.wants('MessageAdded')) announceInput(run);
 }
 
-/** The messages that the run answers: the newest one, and what the user has said before it since the last run. */
+/** Emits the user messages that the run answers: all at the end of the conversation since the last run. */
 function announceInput({ events, messagesBefore, state: { messages } }: Run): void {
   let first = messages.length;
   while (first > messagesBefore && isFromUser(messages.at(first - 1))) first -= 1;
@@ -32,14 +32,14 @@ function announceInput({ events, messagesBefore, state: { messages } }: Run): vo
     });
 }
 
-/** The loop also speaks as the user, to ask the model for more. */
+/** Whether a message is from the user: the loop also adds synthetic user messages. */
 const isFromUser = (message: Message | undefined): boolean =>
   message?.isUser() === true && message.metadata['synthetic'] !== true;
 
-/** For a run that continues in another process. */
+/** Pause of a run that continues in another process. */
 const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };
 
-/** One last word per run or resume, as the status says. */
+/** Emits the last event of a run or resume, by status. */
 export function end(run: Run, before: AgentStatus = 'in_progress'): void {
   const { events, state } = run;
   const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;

@@ -1,31 +1,31 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 
-/** Which call an answer is for: the fields of the pending approval that the person has seen. */
+/** The call that an answer is for: fields of the pending approval that the approver saw. */
 export interface ApprovalBinding {
   readonly executionId?: string | undefined;
   readonly argsHash?: string | undefined;
 }
 
-/** A person's answer to one call: run it, perhaps with other arguments, or do not. */
+/** An approver's answer to one call: approve it, optionally with edited arguments, or deny it. */
 export type ApprovalAnswer = ApprovalBinding &
   ({ readonly approve: true; readonly args?: JsonObject } | { readonly deny: string });
 
 /** Answers by call id; calls of nested agents are addressed by their own id. */
 export type Approvals = Readonly<Record<string, ApprovalAnswer>>;
 
-/** An answer with who gave it and when; without, it was stored by an earlier release. */
+/** An answer with who gave it and when. Both are absent in records of earlier releases. */
 export type GivenAnswer = ApprovalAnswer & {
   readonly by?: string | null;
   readonly at?: string;
 };
 
-/** The same, read once: ids are foreign strings, and must not find what every object inherits. */
+/** Answers as a map, so that a call id such as `__proto__` does not match an inherited property. */
 export type Answers = ReadonlyMap<string, GivenAnswer>;
 
 export const noAnswers: Answers = new Map();
 
-/** Answers as they were given, by call id. */
+/** Reads answers into a map by call id. */
 export function readAnswers(
   approvals: Approvals | undefined,
   given: Required<Pick<GivenAnswer, 'by' | 'at'>>,
@@ -54,7 +54,7 @@ export function checkAnswer(callId: string, answer: unknown): void {
   throw new AgentError(
     'invalid_approval',
     `The answer for ${show(callId)} is ${show(answer)}, expected { approve: true, args? } or { deny: reason }, ` +
-      'with executionId and argsHash as texts where it names them.',
+      'with executionId and argsHash as strings if present.',
     { details: { callId } },
   );
 }

@@ -9,15 +9,15 @@ import { AgentState } from './agent-state.ts';
 import { checkAnswer, type Answers, type GivenAnswer } from './approval-answer.ts';
 import { maskedPath } from './edited-args.ts';
 import { familyRedactor } from './family-redactor.ts';
-import { checkAgentName, definitionOf } from './nested-agent.ts';
+import { canContinue, checkAgentName, definitionOf } from './nested-agent.ts';
 import { sentence } from '../sentence.ts';
 
-/** An answer that is known to be for a call with these arguments. */
+/** An answer that is bound to a call with these arguments. */
 export type BoundAnswer = GivenAnswer & { readonly executionId: string; readonly argsHash: string };
 
 /**
- * Binds answers to the calls that wait. Refuses answers that no call waits for, malformed ones, those that were given to
- * another execution or to other arguments, and edits that do not fit the tool, before anything runs.
+ * Binds answers to pending calls. Before anything runs, rejects answers without a pending call, malformed answers,
+ * answers for another execution or other arguments, and edits that do not match the tool's schema.
  */
 export async function boundAnswers(
   agent: AgentDefinition,
@@ -31,11 +31,11 @@ export async function boundAnswers(
     if (!pending.has(callId)) throw unknownApproval(callId, state, pending);
   }
   const bound = new Map<string, BoundAnswer>();
-  if (state.unfinishedStep) await new Binding(agent, answers, bound).bind(agent, state);
+  if (state.unfinishedStep) await new Binding(agent, answers, bound, state).bind(agent, state);
   return bound;
 }
 
-/** The same for one answer, be it to an agent whose root works on; null where the state has no such call to answer. */
+/** Binds one answer, also while the root agent is running; null if the state has no such open call. */
 export async function boundAnswer(
   agent: AgentDefinition,
   state: AgentState,
@@ -45,11 +45,11 @@ export async function boundAnswer(
   checkAnswer(callId, answer);
   checkExecution(callId, answer, state);
   const bound = new Map<string, BoundAnswer>();
-  await new Binding(agent, new Map([[callId, answer]]), bound).bind(agent, state);
+  await new Binding(agent, new Map([[callId, answer]]), bound, state).bind(agent, state);
   return bound.get(callId) ?? null;
 }
 
-/** Refuses an answer that names another execution than the one of the state. */
+/** Rejects an answer for another execution. */
 export function checkExecution(
   callId: string,
   { executionId }: GivenAnswer,
@@ -58,7 +58,7 @@ export function checkExecution(
   if (executionId !== undefined && executionId !== execution.id)
     throw staleApproval(
       callId,
-      `was given in execution ${show(executionId)}, and this is execution ${show(execution.id)}`,
+      `is for execution ${show(executionId)}, and this is execution ${show(execution.id)}`,
       { executionId: execution.id },
     );
 }
@@ -71,23 +71,31 @@ const staleApproval = (
   new AgentError(
     'stale_approval',
     `The answer for call ${show(callId)} ${why}. Nothing was run. ` +
-      'Look at the calls that wait now, and answer with the executionId and argsHash that they show.',
+      'Read the pending approvals again, and answer with their executionId and argsHash.',
     { details: { callId, ...details } },
   );
 
 class Binding {
   readonly #answers: Answers;
   readonly #bound: Map<string, BoundAnswer>;
-  /** As approvals are shown: by the agent that was asked, or by all. */
+  /** Redactors of the two views of an approval: the root agent's, and the whole family's. */
   readonly #redactors: readonly Redactor[];
+  /** Whether the root was interrupted in its work: an agent that is gone gives its call a result, and refuses nothing. */
+  readonly #isInterrupted: boolean;
 
-  constructor(root: AgentDefinition, answers: Answers, bound: Map<string, BoundAnswer>) {
+  constructor(
+    root: AgentDefinition,
+    answers: Answers,
+    bound: Map<string, BoundAnswer>,
+    { status }: AgentState,
+  ) {
     this.#answers = answers;
     this.#bound = bound;
+    this.#isInterrupted = status === 'in_progress';
     this.#redactors = [root.redactor, familyRedactor(root)];
   }
 
-  /** Down to the agents that wait inside a call: those must still be there, and edits must fit. */
+  /** Binds the answers of an agent and its paused nested agents, which must still exist. */
   async bind(agent: AgentDefinition, state: AgentState): Promise<void> {
     const { toolCalls = [], children = {}, results = [] } = state.unfinishedStep ?? {};
     for (const call of toolCalls) {
@@ -95,6 +103,7 @@ class Binding {
       const inner = own(children, call.id);
       if (inner) {
         const child = AgentState.from(inner);
+        if (this.#isInterrupted && !canContinue(child, tool)) continue;
         if (!tool?.agent) throw agentGone(agent, call, child);
         const inside = definitionOf(tool);
         checkAgentName(inside, child);
@@ -120,13 +129,13 @@ class Binding {
     const place = JSON.stringify(visibleText(path).slice(0, 200));
     throw badEdit(
       call,
-      `at ${place} is the mark of a part that is hidden from view, and not what the call has there. ` +
-        'Write the real value in its place, or approve without an edit to run the call as it is.',
+      `${place} holds the placeholder of a redacted value, which is not the value of the call. ` +
+        'Write the real value, or approve without an edit to run the call unchanged.',
     );
   }
 }
 
-/** Names the arguments that are answered: those that were shown, and that are recorded still. */
+/** Returns the hash of the recorded arguments, after checking that the answer is for them. */
 function checkedHash(
   call: ToolCall,
   answer: GivenAnswer,
@@ -137,12 +146,12 @@ function checkedHash(
     ({ callId, path }) => callId === call.id && path.length === 0,
   );
   const edited = 'args' in answer && answer.args !== undefined ? argsHash(answer.args) : null;
-  // an edit that was carried out before a process died is recorded already
+  // an edit that was applied before a process died is already recorded
   const isIt = (hash: string): boolean => hash === recorded || recorded === edited;
   if (shown && !isIt(argsHash(shown.args)))
     throw staleApproval(
       call.id,
-      'is for a call whose recorded arguments are not those that were shown',
+      'is for a call whose recorded arguments differ from those that were shown',
       {
         argsHash: recorded,
       },

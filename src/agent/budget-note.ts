@@ -1,8 +1,8 @@
 import type { Run } from './run.ts';
 
 /**
- * Tells the model what it has used of its budget, in the same numbers that the limits judge by. Goes with the
- * system prompt and never into the conversation.
+ * Adds the budget used so far to the system prompt, with the numbers that the limits use. Never adds it to the
+ * conversation.
  */
 export function withBudgetNote(run: Run, prompt: string | null): string {
   const spent = run.agent.criteria.budget(run.state, run.now(), run.deps);

@@ -1,4 +1,7 @@
-import { invalidOption, positive, whole } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, positive, show, whole } from '../errors/agent-error.ts';
+import { ErrorPolicy } from '../errors/error-policy.ts';
+import { isModelInput } from '../inference/model-registry.ts';
+import { checkPrices } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
 import type { AgentOptions } from './agent-options.ts';
 
@@ -7,34 +10,155 @@ export type OptionName = (option: keyof AgentOptions) => string;
 
 export const ownName: OptionName = (option) => option;
 
-export const builderName: OptionName = (option) => {
-  if (option === 'capabilities') return 'withCapability';
-  if (option === 'criteria') return 'addContinuationCriteria';
-  return `with${option.charAt(0).toUpperCase()}${option.slice(1)}`;
+const builderNames: { readonly [O in keyof AgentOptions]?: string } = {
+  capabilities: 'withCapability',
+  criteria: 'addContinuationCriteria',
+  models: 'withModel registry',
+  errorContextResolver: 'withErrorPolicy resolver',
 };
 
-const limitOptions = [
+export const builderName: OptionName = (option) =>
+  builderNames[option] ?? `with${option.charAt(0).toUpperCase()}${option.slice(1)}`;
+
+/** Throws if the value is not valid for the option. */
+type Check = (name: string, value: unknown) => void;
+
+const fits =
+  (isFit: (value: unknown) => boolean, expected: string): Check =>
+  (name, value) => {
+    if (!isFit(value)) throw invalidOption(name, value, expected);
+  };
+
+const listOf =
+  (check: Check): Check =>
+  (name, value) => {
+    if (!Array.isArray(value)) throw invalidOption(name, value, 'a list');
+    for (const one of value) check(name, one);
+  };
+
+/** Whether a value has these methods. */
+const has =
+  (...methods: readonly string[]) =>
+  (value: unknown): boolean =>
+    methods.every((method) => typeof (value as Record<string, unknown>)?.[method] === 'function');
+const isNamed = (value: unknown): boolean =>
+  typeof (value as { readonly name?: unknown } | null | undefined)?.name === 'string';
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+const isTool = (value: unknown): boolean => isNamed(value) && has('check')(value);
+const isCriterion = (value: unknown): boolean => isNamed(value) && has('evaluate')(value);
+
+const model: Check = (name, value) => {
+  if (isModelInput(value)) return;
+  throw new AgentError(
+    'driver_missing',
+    `${name} got ${show(value)}, expected a driver with infer(), an AI SDK language model, or a name such as "openai:gpt-5".`,
+  );
+};
+const tools = listOf((name, value) => {
+  if (isTool(value)) return;
+  throw new AgentError(
+    'invalid_tool',
+    `${name} got ${show(value)}, expected the result of defineTool() or agent.asTool().`,
+  );
+});
+const hooks = listOf(fits(isNamed, 'hooks with a name'));
+const criteria = listOf(fits(isCriterion, 'criteria of { name, evaluate }'));
+const text = fits(isText, 'a text');
+const count: Check = (name, value) => whole(name, value as number);
+const amount: Check = (name, value) => positive(name, value as number);
+const time: Check = (name, value) => {
+  // a bare number has no unit
+  if (!isRecord(value)) throw invalidOption(name, value, '{ seconds: <number> }');
+  amount(`${name} seconds`, value['seconds']);
+};
+const optional =
+  (check: Check): Check =>
+  (name, value) => {
+    if (value !== undefined) check(name, value);
+  };
+
+/** Checks the members of a capability like the options of an agent. */
+const capability: Check = (name, value) => {
+  if (!isRecord(value) || !isNamed(value))
+    throw invalidOption(name, value, 'capabilities with a name');
+  const member = (key: string): string => `${name} "${String(value['name'])}" ${key}`;
+  optional(tools)(member('tools'), value['tools']);
+  optional(hooks)(member('hooks'), value['hooks']);
+  optional(criteria)(member('criteria'), value['criteria']);
+  optional(text)(member('systemPrompt'), value['systemPrompt']);
+};
+
+const policy: Check = (name, value) => {
+  if (!isRecord(value))
+    throw invalidOption(name, value, 'a policy such as ErrorPolicy.production()');
+  try {
+    ErrorPolicy.from(value);
+  } catch (cause) {
+    throw new AgentError('invalid_option', `${name}: ${(cause as Error).message}`, { cause });
+  }
+};
+
+const reserve: Check = (name, value) => {
+  if (isBoolean(value)) return;
+  if (!isRecord(value)) throw invalidOption(name, value, 'a boolean or { tokens?, seconds? }');
+  optional(amount)(`${name} tokens`, value['tokens']);
+  optional(amount)(`${name} seconds`, value['seconds']);
+};
+
+/** For options that are checked where they are read. */
+const later: Check = () => {};
+
+/** One check for each option; the type requires one for a new option. */
+const checks: { readonly [O in keyof Required<AgentOptions>]: Check } = {
+  model,
+  driver: model,
+  models: fits(has('resolve'), 'the result of createModelRegistry()'),
+  prices: checkPrices,
+  name: fits((value) => isText(value) && value !== '', 'a name'),
+  systemPrompt: text,
+  tools,
+  toolChoice: later,
+  maxSteps: count,
+  maxFamilySteps: count,
+  maxTokens: amount,
+  maxCost: amount,
+  timeout: time,
+  cumulativeTimeout: time,
+  errorPolicy: policy,
+  errorContextResolver: fits(has('resolve'), 'an object with resolve()'),
+  finishReasons: listOf(fits(isText, 'finish reasons')),
+  softLanding: reserve,
+  budgetNote: fits(isBoolean, 'a boolean'),
+  criteria,
+  hooks,
+  capabilities: listOf(capability),
+  responseFormat: later,
+  clock: fits(has('now', 'after'), 'a clock with now() and after()'),
+  redactor: fits(has('text', 'value', 'isSecretKey'), 'the result of createRedactor()'),
+  random: fits((value) => typeof value === 'function', 'a function'),
+};
+
+/** Options for which `null` means none. */
+const nullable: ReadonlySet<keyof AgentOptions> = new Set([
   'maxSteps',
   'maxFamilySteps',
   'maxTokens',
   'maxCost',
   'timeout',
   'cumulativeTimeout',
-] as const;
-export type LimitOption = (typeof limitOptions)[number];
+  'finishReasons',
+] as const);
 
-/** Refuses a limit that is not above 0. */
-export function checkLimit(option: LimitOption, value: unknown, nameOf: OptionName): void {
-  const name = nameOf(option);
-  if (option === 'maxSteps' || option === 'maxFamilySteps') whole(name, value as number);
-  else if (option === 'maxTokens' || option === 'maxCost') positive(name, value as number);
-  // a bare number would leave the unit open
-  else if (!isRecord(value)) throw invalidOption(name, value, '{ seconds: <number> }');
-  else positive(`${name} seconds`, value['seconds'] as number);
-}
+/** Rejects an invalid value, with the option name that the caller used. */
+export const checkOption = (option: keyof AgentOptions, value: unknown, nameOf: OptionName): void =>
+  checks[option](nameOf(option), value);
 
-/** Checks all limits of an agent; `null` is none. */
-export function checkLimits(options: Partial<AgentOptions>, nameOf: OptionName): void {
-  for (const option of limitOptions)
-    if (options[option] != null) checkLimit(option, options[option], nameOf);
+/** Checks all options that are set. */
+export function checkOptions(options: Partial<AgentOptions>, nameOf: OptionName): void {
+  for (const option of Object.keys(checks) as (keyof AgentOptions)[]) {
+    const value = options[option];
+    if (value === undefined || (value === null && nullable.has(option))) continue;
+    checkOption(option, value, nameOf);
+  }
 }

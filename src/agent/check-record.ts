@@ -11,23 +11,24 @@ interface Field {
 }
 export type Fields = readonly Field[];
 
-/** What is wrong in a document, and where: `.steps[2].id`. */
+/** An invalid value in a document, with its path, such as `.steps[2].id`. */
 export interface Problem {
   readonly at: string;
   readonly seen: unknown;
   readonly expected: string;
 }
 
-/** What the fields of a record must be; with `?` one may be missing, with `??` it may be null too. */
+/** Declares the fields of a record. A field with `?` may be missing; with `??` it may also be null. */
+/* @__NO_SIDE_EFFECTS__ */
 export const fields = (kinds: Readonly<Record<string, Kind | `${Kind}?` | `${Kind}??`>>): Fields =>
   Object.entries(kinds).map(([key, kind]) => ({
     key,
-    kind: kind.replaceAll('?', '') as Kind, // what is left of it
+    kind: kind.replaceAll('?', '') as Kind, // without the suffix
     mayBeMissing: kind.endsWith('?'),
     mayBeNull: kind.endsWith('??'),
   }));
 
-// Problems name their place on the way out, so that a sound document costs no text.
+// Callers prepend the path to a problem, so that a valid document builds no path text.
 
 export function recordProblem(value: unknown, expected: Fields): Problem | null {
   if (!isRecord(value)) return { at: '', seen: value, expected: objectWith(expected) };

@@ -13,46 +13,43 @@ import {
 } from '../continuation/criteria/time-limit.ts';
 import { tokenUsageLimit } from '../continuation/criteria/token-usage-limit.ts';
 import { toolCallPresenceCheck } from '../continuation/criteria/tool-call-presence-check.ts';
-import { AgentError, invalidOption, positive, show } from '../errors/agent-error.ts';
+import { AgentError, invalidOption } from '../errors/agent-error.ts';
 import { ErrorPolicy } from '../errors/error-policy.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { ToolChoice } from '../inference/inference-driver.ts';
-import { driverOf, type ModelInput } from '../inference/model-registry.ts';
-import { checkedPrices, priceOf } from '../inference/prices.ts';
+import { driverOf } from '../inference/model-registry.ts';
+import { priceOf } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
 import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
-import { checkLimits, ownName, type OptionName } from './check-options.ts';
+import { checkOptions, ownName, type OptionName } from './check-options.ts';
 import { composeHooks } from './hooks.ts';
 import type { AgentDefinition, AgentOptions } from './agent-options.ts';
 
 const DEFAULT_MAX_STEPS = 20;
-/** Times `maxSteps`. */
+/** Multiple of `maxSteps`. */
 const DEFAULT_FAMILY_STEPS = 5;
 const DEFAULT_TIMEOUT: TimeLimit = { seconds: 300 };
 const DEFAULT_FINISH_REASONS: readonly string[] = ['length', 'content_filter'];
 const DEFAULT_RESERVE: LandingReserve = { tokens: 2_000, seconds: 20 };
 
 export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName): AgentDefinition {
-  checkLimits(options, nameOf);
+  checkOptions(options, nameOf);
   const { name = 'agent', toolChoice = 'auto', capabilities = [] } = options;
-  const driver = driverOf(options.driver ?? (options.model as ModelInput), options.models); // driverOf refuses undefined
-  if (typeof name !== 'string' || name === '') throw invalidOption(nameOf('name'), name, 'a name');
-  for (const capability of capabilities)
-    if (typeof capability?.name !== 'string')
-      throw invalidOption(nameOf('capabilities'), capability, 'capabilities with a name');
-  const tools = indexTools(
-    [...(options.tools ?? []), ...capabilities.flatMap((c) => c.tools ?? [])],
-    nameOf,
-  );
+  const model = options.driver ?? options.model;
+  if (model === undefined)
+    throw new AgentError('driver_missing', 'createAgent() needs a model. Set model or driver.');
+  const driver = driverOf(model, options.models);
+  const tools = indexTools([
+    ...(options.tools ?? []),
+    ...capabilities.flatMap((c) => c.tools ?? []),
+  ]);
   checkToolChoice(toolChoice, tools, nameOf);
   const hooks = [...(options.hooks ?? []), ...capabilities.flatMap((c) => c.hooks ?? [])];
-  for (const hook of hooks)
-    if (typeof hook?.name !== 'string')
-      throw invalidOption(nameOf('hooks'), hook, 'hooks with a name');
   const prompts = [options.systemPrompt, ...capabilities.map((c) => c.systemPrompt)];
-  const errorPolicy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
+  const policy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
+  const errorPolicy = policy.forTools(tools.values());
   return Object.freeze({
     name,
     deps: null,
@@ -64,27 +61,27 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     callsAgents: callsAgents(tools),
     toolSchemas: Array.from(tools.values(), toolSchema),
     toolChoice,
-    criteria: criteriaOf(options, errorPolicy, tools, nameOf),
+    criteria: criteriaOf(options, errorPolicy, tools),
     errorPolicy,
+    hasErrorResolver: options.errorContextResolver !== undefined,
     finishReasons: finishReasonsOf(options),
-    landingReserve: reserveOf(options.softLanding, nameOf),
+    landingReserve: reserveOf(options.softLanding),
     budgetNote: options.budgetNote ?? false,
     hooks: composeHooks(hooks),
     hookNames: hooks.map((hook) => hook.name),
     response: responseOf(options.responseFormat, nameOf),
-    price: priceOf(driver.model, checkedPrices(options.prices ?? {})),
+    price: priceOf(driver.model, options.prices),
     clock: options.clock ?? systemClock,
     redactor: options.redactor ?? defaultRedactor,
     random: options.random ?? Math.random,
   });
 }
 
-/** Limits, then checks, then custom criteria: the order in which `explain()` lists them. */
+/** Orders the criteria as `explain()` lists them: limits, checks, custom criteria. */
 function criteriaOf(
   options: AgentOptions,
   errorPolicy: ErrorPolicy,
   tools: ReadonlyMap<string, AnyTool>,
-  nameOf: OptionName,
 ): ContinuationCriteria<AgentState> {
   const { maxSteps, maxTokens, maxCost, timeout, cumulativeTimeout, finishReasons } = options;
   const list: ContinuationCriterion<AgentState>[] = [];
@@ -102,15 +99,12 @@ function criteriaOf(
     ...(options.criteria ?? []),
     ...(options.capabilities ?? []).flatMap((c) => c.criteria ?? []),
   ];
-  for (const criterion of own)
-    if (typeof criterion?.evaluate !== 'function' || typeof criterion.name !== 'string')
-      throw invalidOption(nameOf('criteria'), criterion, 'criteria of { name, evaluate }');
-  // each for a state with the output of this agent
+  // typed for the output of this agent
   const typed = own as readonly ContinuationCriterion<AgentState, never>[];
   return ContinuationCriteria.from<AgentState>(...list, ...typed);
 }
 
-/** An agent that calls no others has no family: its own steps are all there are. */
+/** Limit of family steps: as set, else a default for agents with nested agents; null without a limit. */
 function familyStepsOf(
   { maxSteps = DEFAULT_MAX_STEPS, maxFamilySteps }: AgentOptions,
   tools: ReadonlyMap<string, AnyTool>,
@@ -125,14 +119,9 @@ const callsAgents = (tools: ReadonlyMap<string, AnyTool>): boolean =>
 const finishReasonsOf = ({ finishReasons }: AgentOptions): readonly string[] =>
   finishReasons === null ? [] : (finishReasons ?? DEFAULT_FINISH_REASONS);
 
-function indexTools(tools: readonly AnyTool[], nameOf: OptionName): ReadonlyMap<string, AnyTool> {
+function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const index = new Map<string, AnyTool>();
   for (const tool of tools) {
-    if (typeof tool?.name !== 'string' || typeof tool.check !== 'function')
-      throw new AgentError(
-        'invalid_tool',
-        `${nameOf('tools')} got ${show(tool)}, expected what defineTool() or agent.asTool() returns.`,
-      );
     if (index.has(tool.name))
       throw new AgentError(
         'duplicate_tool',
@@ -159,16 +148,11 @@ function checkToolChoice(
   );
 }
 
-function reserveOf(
-  softLanding: AgentOptions['softLanding'],
-  nameOf: OptionName,
-): LandingReserve | null {
+function reserveOf(softLanding: AgentOptions['softLanding']): LandingReserve | null {
   if (softLanding === undefined || softLanding === false) return null;
-  const { tokens, seconds } = { ...DEFAULT_RESERVE, ...(softLanding === true ? {} : softLanding) };
-  return {
-    tokens: positive(`${nameOf('softLanding')} tokens`, tokens),
-    seconds: positive(`${nameOf('softLanding')} seconds`, seconds),
-  };
+  const given = softLanding === true ? {} : softLanding;
+  const { tokens = DEFAULT_RESERVE.tokens, seconds = DEFAULT_RESERVE.seconds } = given;
+  return { tokens, seconds };
 }
 
 function responseOf(

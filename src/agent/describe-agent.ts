@@ -1,7 +1,8 @@
 import type { ErrorPolicyJSON } from '../errors/error-policy.ts';
+import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import type { AgentDefinition } from './agent-options.ts';
 
-/** An agent as `describe()` shows it: everything that was set, in plain data. */
+/** The configuration of an agent as plain data, from `describe()`. */
 export interface AgentDescription {
   readonly name: string;
   readonly driver: string;
@@ -12,6 +13,9 @@ export interface AgentDescription {
     readonly needsApproval: boolean;
     readonly idempotent: boolean;
     readonly timeoutMs: number | null;
+    /** Absent if the error policy applies. */
+    readonly onError?: ErrorHandlingDecision;
+    readonly maxRetries?: number;
   }[];
   readonly limits: Readonly<Record<string, number>>;
   readonly criteria: readonly string[];
@@ -33,6 +37,8 @@ export function describeAgent(definition: AgentDefinition): AgentDescription {
       needsApproval: tool.needsApproval !== null,
       idempotent: tool.idempotent,
       timeoutMs: Number.isFinite(tool.timeoutMs) ? tool.timeoutMs : null,
+      ...(tool.onError !== undefined && { onError: tool.onError }),
+      ...(tool.maxRetries !== undefined && { maxRetries: tool.maxRetries }),
     })),
     limits: Object.fromEntries(limits) as Record<string, number>,
     criteria: criteria.list.map((c) => c.name),

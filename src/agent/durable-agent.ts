@@ -17,31 +17,31 @@ import type { DurableOptions, ResumeOptions } from './run.ts';
 
 type WithJournal = DurableOptions & { readonly journal: Journal };
 
-/** An agent as a session drives it: the same loop, with a journal. */
+/** An agent that a session runs: the same loop, with a journal. */
 export interface DurableAgent {
   readonly name: string;
   readonly redactor: Redactor;
-  /** Also hides what the agents among its tools hide. */
+  /** Redactor of the agent and all its nested agents. */
   readonly familyRedactor: Redactor;
-  /** What the model is told besides the conversation: kept once per session. */
+  /** System prompt and tools, which a session stores once. */
   readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
   /** The JSON Schema of its answers; null for text. */
   readonly responseSchema: JsonSchema | null;
-  /** What grants can raise. */
+  /** Limits that grants can raise. */
   readonly grantLimits: readonly GrantLimit[];
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
   resume(state: AgentState, options: WithJournal): Promise<AgentState>;
-  /** Begins an execution and does no work on it; the caller writes it down. Runs no hook. */
+  /** Starts an execution without running a step; the caller saves it. Runs no hook. */
   open(state: AgentState, options: WithJournal): AgentState;
   /** Ends an open execution; the caller ends the journal. Runs no hook. */
   stop(state: AgentState, options: WithJournal & StopOptions): AgentState;
-  /** Rejects as `resume` would, and changes nothing; the answers as they are bound to their calls. */
+  /** Rejects like `resume` without changing anything; resolves with the answers bound to their calls. */
   checkResume(state: AgentState, options: ResumeOptions): Promise<Answers>;
-  /** The same for an answer to one call; null where the state has no such call to answer. */
+  /** Checks the answer to one call; resolves with null if the state has no such open call. */
   checkAnswer(state: AgentState, callId: string, answer: GivenAnswer): Promise<BoundAnswer | null>;
 }
 
-/** Undefined for what `createAgent` did not make. */
+/** Returns undefined for an agent that `createAgent` did not create. */
 export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
   const parts = partsOf(agent);
   if (!parts) return undefined;
@@ -68,18 +68,23 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
   };
 }
 
-/** Ends executions of an agent that this process does not have. */
+/** Creates a placeholder that can end executions of an agent that this process does not have. */
 export function standInFor(name: string, clock: Clock): DurableAgent {
   const driver = {
     name: 'none',
-    infer: () => Promise.reject(new AgentError('driver_missing', `Agent "${name}" is not here.`)),
+    infer: () =>
+      Promise.reject(new AgentError('driver_missing', `This process has no agent "${name}".`)),
   };
-  return durableAgent(createAgent({ name, driver, clock })) as DurableAgent; // made right here
+  return durableAgent(createAgent({ name, driver, clock })) as DurableAgent; // created here, so never undefined
 }
+
+/** The larger count, so that the grant that an explanation offers is within the cap. */
+const mostRetries = ({ maxRetries }: AgentDefinition['errorPolicy']): number =>
+  typeof maxRetries === 'number' ? maxRetries : Math.max(maxRetries.model, maxRetries.tool);
 
 const grantLimitsOf = ({ criteria, errorPolicy }: AgentDefinition): readonly GrantLimit[] => [
   ...criteria.list.flatMap(({ name: criterion, grant: kind, limit: base }) =>
     kind === undefined || base === undefined ? [] : [{ criterion, kind, base }],
   ),
-  { criterion: 'ErrorPolicyCriterion', kind: 'retries', base: errorPolicy.maxRetries },
+  { criterion: 'ErrorPolicyCriterion', kind: 'retries', base: mostRetries(errorPolicy) },
 ];

@@ -8,11 +8,11 @@ const stars: Redactor = {
   isSecretKey: () => false,
 };
 
-describe('an edit that holds the mark of something hidden', () => {
+describe('an edit with a redaction placeholder', () => {
   it.each<[string, object, object, string | null]>([
-    ['the mark itself', { password: '[redacted]' }, { password: 'hunter2' }, '/password'],
+    ['the placeholder alone', { password: '[redacted]' }, { password: 'hunter2' }, '/password'],
     ['in a longer text', { c: 'ls # [redacted] end' }, { c: 'ls # sk-1 end' }, '/c'],
-    ['twice where it was once', { c: '[redacted][redacted]' }, { c: 'a [redacted] b' }, '/c'],
+    ['twice instead of once', { c: '[redacted][redacted]' }, { c: 'a [redacted] b' }, '/c'],
     ['in a list', { keys: ['a', '[redacted]'] }, { keys: ['a', 'b'] }, '/keys/1'],
     ['deep down', { a: { b: [{ c: '[redacted]' }] } }, { a: { b: [{ c: 1 }] } }, '/a/b/0/c'],
     ['where the call has a number', { pin: '[redacted]' }, { pin: 1234 }, '/pin'],
@@ -20,10 +20,10 @@ describe('an edit that holds the mark of something hidden', () => {
     ['where the call has nothing', { note: '[redacted]' }, {}, '/note'],
     ['in a name', { '[redacted]': 1 }, { sk_live: 1 }, '/[redacted]'],
     ['in a longer name', { 'x [redacted]': 1 }, { 'x y': 1 }, '/x [redacted]'],
-    ['in a name deep down', { a: [{ '[redacted]/~': 1 }] }, { a: [{}] }, '/a/0/[redacted]~1~0'],
+    ['in a nested name', { a: [{ '[redacted]/~': 1 }] }, { a: [{}] }, '/a/0/[redacted]~1~0'],
     ['moved to another field', { b: '[redacted]' }, { a: '[redacted]' }, '/b'],
-    ['the very text of the call', { c: 'say [redacted]' }, { c: 'write [redacted] here' }, null],
-    ['the very name of the call', { '[redacted]': 2 }, { '[redacted]': 1 }, null],
+    ['text of the call itself', { c: 'say [redacted]' }, { c: 'write [redacted] here' }, null],
+    ['a name of the call itself', { '[redacted]': 2 }, { '[redacted]': 1 }, null],
     ['no mark', { password: 'other', n: 2 }, { password: 'hunter2', n: 1 }, null],
     ['other words', { c: 'redacted [REDACTED] [redact' }, { c: '' }, null],
   ])('%s', (_case, edited, recorded, path) => {
@@ -31,12 +31,12 @@ describe('an edit that holds the mark of something hidden', () => {
   });
 
   it.each<[string, object, object, string | null]>([
-    ['left as it was shown', { p: '***', n: 2 }, { p: 'hunter2', n: 1 }, '/p'],
-    ['inside a text that was left', { p: 'a *** b' }, { p: 'a hunter2 b' }, '/p'],
-    ['a name that was left', { '***': 1 }, { hunter2: 1 }, '/***'],
+    ['left as shown', { p: '***', n: 2 }, { p: 'hunter2', n: 1 }, '/p'],
+    ['inside a text left as shown', { p: 'a *** b' }, { p: 'a hunter2 b' }, '/p'],
+    ['a name left as shown', { '***': 1 }, { hunter2: 1 }, '/***'],
     ['the same text elsewhere', { p: 'hunter2', q: '***' }, { p: 'hunter2', q: '***' }, null],
-    ['shown as it is', { p: 'plain' }, { p: 'plain' }, null],
-  ])('of a redactor with a mark of its own: %s', (_case, edited, recorded, path) => {
+    ['not redacted', { p: 'plain' }, { p: 'plain' }, null],
+  ])('of a redactor with a custom placeholder: %s', (_case, edited, recorded, path) => {
     expect(maskedPath(edited, recorded, [createRedactor(), stars])).toBe(path);
   });
 });

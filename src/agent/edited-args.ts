@@ -3,8 +3,8 @@ import { isRecord, sameJson } from '../json.ts';
 import { childOf, pointerTo } from '../json-pointer.ts';
 
 /**
- * Where an edit holds what stood on the screen in the place of something hidden, and not what the call has there: a
- * JSON pointer, null where it does nowhere. Run so, the mark would take the place of the secret.
+ * Finds a redaction placeholder in edited arguments that the recorded call does not have there. Running such an edit
+ * would replace the secret with the placeholder. Returns a JSON pointer, or null.
  */
 export function maskedPath(
   edited: unknown,
@@ -15,7 +15,7 @@ export function maskedPath(
   return maskIn(edited, recorded, shown, '');
 }
 
-/** `shown` is the recorded value as people may have seen it. */
+/** `shown` holds the recorded value as the redactors show it. */
 function maskIn(
   edited: unknown,
   recorded: unknown,

@@ -50,7 +50,7 @@ export function openNew(
   return run;
 }
 
-/** Begins a new execution. */
+/** Starts a new execution without running it. */
 export function openIdle(
   definition: AgentDefinition,
   bus: EventBus,
@@ -102,13 +102,13 @@ const grantedBy = (run: Run, { by, granted }: DurableOptions): GrantedBy => ({
   ...(granted ?? { authority: 'operator', at: isoTime(run.now()) }),
 });
 
-/** Between calls of `nextStep` the wall clock runs on; a restored state starts it anew. */
+/** Continues an execution for `nextStep`. The wall clock keeps running between calls; a restored state restarts it. */
 export function continueByHand(run: Run): void {
   checkAgentName(run.agent, run.state);
   takeUpInTime(run);
 }
 
-/** `by` is who asked for it, `at` when: kept as `execution.stopRequest`. */
+/** Options of a stop. `by` and `at` name who requested it and when, for `execution.stopRequest`. */
 export interface StopOptions extends DurableOptions {
   readonly reason?: string;
   readonly at?: string;

@@ -1,30 +1,43 @@
 import type { CancelCause } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
+import {
+  contextOf,
+  countFailures,
+  worstError,
+  type CountedStep,
+} from '../continuation/retry-account.ts';
 import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
+import type { ErrorRecord } from '../errors/error-record.ts';
 import { parsePartialJson } from '../json.ts';
 import { Message } from '../messages/message.ts';
-import type { AgentStateData, Pause } from './agent-state.ts';
+import type { AgentState, AgentStateData, Pause } from './agent-state.ts';
 import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
 import { bookExecution, bookSession, type Execution } from './execution.ts';
 import { unbooked } from './family-shares.ts';
+import { handOverStep, isUnfinished } from './hand-over-step.ts';
 import { pauseStep } from './pause-step.ts';
 import type { Run } from './run.ts';
-import { bookingOf, drawWait, failures, withSuccesses, workedMs } from './step-account.ts';
+import { bookingOf, drawWait, withSuccesses, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 import { withStoppedAgents } from './stopped-agents.ts';
 import { sealOpenCalls } from './tool-calls.ts';
 
-/** Ends the work on a step: pauses where calls wait for people, else records it and asks the criteria. */
+/** Ends the work on a step: pauses if calls need approval, else records the step and evaluates the criteria. */
 export function closeStep(run: Run, draft: StepDraft): void {
+  // no time would be left to run a call after its approval
+  if (draft.hasOpenCalls) run.meetDeadline(run.now());
   run.pauseDeadline();
   const { cause } = run.cancellation;
+  if (cause?.by === 'handover' && run.stopRequest === null && isUnfinished(draft))
+    return handOverStep(run, draft);
   if (draft.hasOpenCalls) {
-    if (cause === null && run.stopRequest === null) return pauseStep(run, draft);
-    draft.isCut ||= cause !== null;
+    const fatal = cause === null && run.stopRequest === null ? fatalError(run, draft) : null;
+    if (cause === null && run.stopRequest === null && fatal === null) return pauseStep(run, draft);
+    draft.isTruncated ||= cause !== null;
     bookLeftBehind(draft);
-    sealOpenCalls(run, draft);
+    sealOpenCalls(run, draft, fatal);
   }
   const now = run.now();
   draft.addToolMessages(isoTime(now));
@@ -32,24 +45,44 @@ export function closeStep(run: Run, draft: StepDraft): void {
   judge(run, draft, step, now);
 }
 
-/** Counts what nested agents have used, though they never report again. */
+/** The error that will end the run, so that no approval is worth waiting for; null if the run may continue. */
+function fatalError({ agent, state }: Run, draft: StepDraft): ErrorRecord | null {
+  const { errors } = draft;
+  // an own resolver sees finished steps only
+  if (errors.length === 0 || agent.hasErrorResolver) return null;
+  const { execution } = state;
+  const step = countedStep(draft, errors);
+  const failures = countFailures(execution, step, agent.errorPolicy);
+  const policy = agent.errorPolicy.withMoreRetries(execution.grants.retries ?? 0);
+  const worst = worstError(step, failures, policy);
+  if (worst === undefined) return null;
+  const context = contextOf(worst, step, failures, failures.totalFailures, policy);
+  return policy.evaluate(context) === 'stop' ? worst : null;
+}
+
+/** The parts of a step that the failure counts read. */
+const countedStep = (
+  { type, calls, results }: StepDraft,
+  errors: readonly ErrorRecord[],
+): CountedStep => ({ type, errors, toolCalls: calls, results });
+
+/** Adds the usage of paused nested agents that end here without reporting it. */
 function bookLeftBehind(draft: StepDraft): void {
   if (draft.children !== null) draft.addSpending(unbooked(draft.children, draft.childAccounts));
 }
 
-/** Adds the step to the state and to the accounts of execution and session. */
+/** Adds the step to the state and to the totals of execution and session. */
 function record(run: Run, draft: StepDraft, now: number): AgentStep {
   const { state } = run;
   const { execution } = state;
   const { errors } = draft;
-  const { consecutiveFailures, totalFailures } = failures(run, draft, errors);
-  const waitMs = draft.failure ? drawWait(run, draft.failure, consecutiveFailures) : null;
+  const failures = countFailures(execution, countedStep(draft, errors), run.agent.errorPolicy);
+  const waitMs = draft.failure ? drawWait(run, draft.failure, failures) : null;
   const step = draft.toStep(execution.id, workedMs(draft, now), errors, waitMs);
   const booking = bookingOf(draft, now, {
     number: draft.number,
     answered: isAnswered(step) ? 1 : 0,
-    consecutiveFailures,
-    totalFailures,
+    failures,
     succeededTools: withSuccesses(execution.succeededTools, step),
   });
   run.state = state.with({
@@ -66,16 +99,17 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
 /** Evaluates the criteria for the newest step and applies the outcome. */
 function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
   const outcome = resolveOutcome(run, now);
-  (step as { outcome: ContinuationOutcome }).outcome = outcome; // its last field; frozen from here on
+  (step as { outcome: ContinuationOutcome }).outcome = outcome; // the last field; frozen below
   Object.freeze(step);
   settle(run, outcome, step, draft);
   announce(run, draft, step, outcome);
 }
 
-/** The outcome of the current state; a cancelled run always ends. */
+/** Resolves the outcome of the current state. A cancelled run ends, unless another process continues it. */
 export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
   const { criteria } = run.agent;
-  const { cause } = run.cancellation;
+  const { cause: cancelled } = run.cancellation;
+  const cause = cancelled?.by === 'handover' ? null : cancelled;
   const { redactor } = run;
   const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
   if (request) requestStop(run, request);
@@ -106,7 +140,7 @@ function requestStop(run: Run, stopRequest: Execution['stopRequest']): void {
   run.state = run.state.with({ execution: { ...run.state.execution, stopRequest } });
 }
 
-/** Applies an outcome: status, pause, output and, after an answer of the model, the message that asks for more. */
+/** Applies an outcome: status, pause, output and, to continue after an answer, a message that asks for more. */
 export function settle(
   run: Run,
   outcome: ContinuationOutcome,
@@ -127,7 +161,8 @@ export function settle(
     run.pauseReason ?? (run.parent === null ? (run.journal?.pauseReason ?? null) : null);
   run.pauseReason = null;
   const last = state.messages.last();
-  const asks = last?.role === 'assistant' && last.toolCalls.length === 0;
+  const asks =
+    last?.role === 'assistant' && last.toolCalls.length === 0 && !isPausedTurn(state, last.id);
   run.state = state.with({
     status: reason === null ? AgentStatus.InProgress : AgentStatus.Paused,
     pause: reason === null ? null : pauseOf('requested', run.now(), reason),
@@ -136,6 +171,12 @@ export function settle(
       ? state.messages.append(syntheticMessage(outcome.decisive?.reason ?? '', isoTime(run.now())))
       : state.messages,
   });
+}
+
+/** Whether the provider paused the turn with this message, and continues it when it gets the message back. */
+function isPausedTurn({ steps }: AgentState, messageId: string): boolean {
+  const step = steps.at(-1);
+  return step?.finishReason === 'pause_turn' && step.messageIds.includes(messageId);
 }
 
 const pauseOf = (kind: Pause['kind'], now: number, reason: string): Pause => ({
@@ -148,7 +189,7 @@ const pauseOf = (kind: Pause['kind'], now: number, reason: string): Pause => ({
 export const syntheticMessage = (content: string, createdAt: string): Message =>
   Message.trusted({ role: 'user', content, metadata: { synthetic: true }, createdAt });
 
-/** The answer of an ended execution: validated where a schema was given, else the text. */
+/** Output of an ended execution: the validated value with a response format, else the text. */
 function outputOf(
   { agent, state }: Run,
   { stopReason }: ContinuationOutcome,

@@ -1,39 +1,47 @@
 import { addShares, type FamilyShare } from '../continuation/family-share.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
+import type { Failures, ToolFailures } from '../continuation/retry-account.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
 
-/** One user request being worked on, with its own accounts. */
+/** The work on one user request, with its totals. */
 export interface Execution {
   readonly id: string;
   readonly startedAt: string | null;
   readonly updatedAt: string | null;
-  /** All recorded steps, failed and cut ones included. */
+  /** Number of recorded steps, failed and interrupted ones included. */
   readonly stepCount: number;
-  /** What StepsLimit counts. */
+  /** Number of answered steps, which `StepsLimit` counts. */
   readonly answeredSteps: number;
   readonly usage: Usage;
   readonly cost: number | null;
+  /** Failures in a row, in the count of the newest error: 0 after a step without errors. */
   readonly consecutiveFailures: number;
   readonly totalFailures: number;
+  /** Failed model calls in a row. An answer resets it. */
+  readonly modelFailures: number;
+  /** Answered steps with errors in a row. An answered step without errors resets it. */
+  readonly toolFailures: number;
+  /** Failures in a row of tools with their own `maxRetries`; absent if none failed. */
+  readonly failingTools?: readonly ToolFailures[];
   readonly cumulativeSeconds: number;
   readonly grants: Grants;
-  /** Who gave them, oldest first; left out where nothing was granted. */
+  /** Who gave the grants, oldest first; absent without grants. */
   readonly grantLog?: readonly GrantRecord[];
   readonly stopRequest: StopRequest | null;
-  /** A grant reopened the execution after this step: how it ended is settled. */
+  /** Number of the step after which a grant reopened the execution; its end is settled. 0 if never reopened. */
   readonly handledStep: number;
-  /** After a grant for a wall-clock stop: exactly the seconds this stretch may take. */
+  /** Seconds that this run may take after a grant for a wall-clock stop. */
   readonly stretchSeconds: number | null;
   readonly succeededTools: readonly string[];
-  /** Where the execution begins in the conversation. */
+  /** Index of the first message of the execution. */
   readonly firstMessage: number;
-  /** What agents behind its calls have used, which is part of `usage` and `cost`; left out where there were none. */
+  /** Usage of nested agents, included in `usage` and `cost`; absent without nested agents. */
   readonly family?: readonly FamilyShare[];
 }
 
-/** The whole session: what stays when one execution ends and the next begins. */
+/** Totals of the whole session, over all its executions. */
 export interface SessionInfo {
   readonly startedAt: string;
   readonly updatedAt: string;
@@ -58,6 +66,8 @@ export const newExecution = (
   cost: 0,
   consecutiveFailures: 0,
   totalFailures: 0,
+  modelFailures: 0,
+  toolFailures: 0,
   cumulativeSeconds: 0,
   grants: {},
   stopRequest: null,
@@ -77,10 +87,10 @@ export const newSessionInfo = (at: string): SessionInfo => ({
   cumulativeExecutionSeconds: 0,
 });
 
-function freezeFamily(family: readonly FamilyShare[]): void {
-  if (Object.isFrozen(family)) return;
-  for (const share of family) Object.freeze(share);
-  Object.freeze(family);
+function freezeList(list: readonly object[]): void {
+  if (Object.isFrozen(list)) return;
+  for (const item of list) Object.freeze(item);
+  Object.freeze(list);
 }
 
 function freezeLog(log: readonly GrantRecord[]): void {
@@ -89,12 +99,13 @@ function freezeLog(log: readonly GrantRecord[]): void {
   Object.freeze(log);
 }
 
-/** Freezes the totals with all they hold: a state never changes, and a grant is not given by writing to it. */
+/** Freezes the totals deeply, because a state never changes. */
 export function frozenExecution(execution: Execution): Execution {
   Object.freeze(execution.usage);
   Object.freeze(execution.grants);
   if (execution.grantLog !== undefined) freezeLog(execution.grantLog);
-  if (execution.family !== undefined) freezeFamily(execution.family);
+  if (execution.family !== undefined) freezeList(execution.family);
+  if (execution.failingTools !== undefined) freezeList(execution.failingTools);
   Object.freeze(execution.succeededTools);
   if (execution.stopRequest !== null) Object.freeze(execution.stopRequest);
   return Object.freeze(execution);
@@ -105,30 +116,30 @@ export function frozenInfo(info: SessionInfo): SessionInfo {
   return Object.freeze(info);
 }
 
-/** What one stretch of a step adds to the accounts. */
+/** What one run adds to the totals for a step. */
 export interface Booking {
   readonly at: string;
   readonly usage: Usage;
   readonly cost: number | null;
   readonly seconds: number;
-  /** Which part of it agents behind its calls have used. */
+  /** Part of it used by nested agents. */
   readonly family: readonly FamilyShare[] | null;
-  /** Set when the step is finished: its number and how it ended. */
+  /** Number and result of the step, set once the step is finished. */
   readonly step: {
     readonly number: number;
     readonly answered: number;
-    readonly consecutiveFailures: number;
-    readonly totalFailures: number;
+    readonly failures: Failures;
     readonly succeededTools: readonly string[];
   } | null;
 }
 
-// Spelled out field by field: this runs twice a step, and a spread of so many fields is several times slower.
+// No spread: this runs twice per step, and a spread of so many fields is several times slower.
 
 export function bookExecution(
   e: Execution,
   { at, usage, cost, seconds, family, step }: Booking,
 ): Execution {
+  const failures: Failures = step ? step.failures : e;
   const next: { -readonly [K in keyof Execution]: Execution[K] } = {
     id: e.id,
     startedAt: e.startedAt,
@@ -137,8 +148,10 @@ export function bookExecution(
     answeredSteps: step ? e.answeredSteps + step.answered : e.answeredSteps,
     usage: addUsage(e.usage, usage),
     cost: addCost(e.cost, cost),
-    consecutiveFailures: step ? step.consecutiveFailures : e.consecutiveFailures,
-    totalFailures: step ? step.totalFailures : e.totalFailures,
+    consecutiveFailures: failures.consecutiveFailures,
+    totalFailures: failures.totalFailures,
+    modelFailures: failures.modelFailures,
+    toolFailures: failures.toolFailures,
     cumulativeSeconds: e.cumulativeSeconds + seconds,
     grants: e.grants,
     stopRequest: e.stopRequest,
@@ -147,6 +160,7 @@ export function bookExecution(
     succeededTools: step ? step.succeededTools : e.succeededTools,
     firstMessage: e.firstMessage,
   };
+  if (failures.failingTools !== undefined) next.failingTools = failures.failingTools;
   if (e.grantLog !== undefined) next.grantLog = e.grantLog;
   if (family !== null) next.family = addShares(e.family, family);
   else if (e.family !== undefined) next.family = e.family;

@@ -10,22 +10,22 @@ import { bookingOf } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 
 /**
- * What an agent and all agents behind its calls have used, at every moment. One for each agent that has called others;
- * a model call inside counts in the account of every agent above it, and begins only if all their limits have room.
+ * Current usage of an agent and all its nested agents. Each agent that calls others has one. A nested model call counts
+ * in the account of every agent above it, and starts only if all their limits have capacity.
  */
 export class FamilyAccount {
   readonly #run: Run;
-  /** This one and those above it, the root's last. */
+  /** This account and those above it, the root's last. */
   readonly #line: readonly FamilyAccount[];
   #draft: StepDraft | null = null;
-  /** As of the start of the calls in work: what the step itself has used, and what paused agents had not booked. */
+  /** Usage at the start of the current calls: the step itself, and paused agents that have not reported. */
   #base: Spending = noSpending;
-  /** Of calls that have ended since. */
+  /** Usage of model calls that have ended since. */
   #live: Spending = noSpending;
   #inFlight = 0;
-  /** The largest call so far, by each count; null before the first has ended. */
+  /** Maximum usage of one model call so far; null before the first has ended. */
   #largest: { readonly usage: Usage; readonly cost: number } | null = null;
-  /** Calls that wait for one in flight; kept by the agent at the root. */
+  /** Model calls that wait for one in flight; only the root's list is used. */
   #waiting: (() => void)[] = [];
 
   private constructor(run: Run) {
@@ -34,7 +34,7 @@ export class FamilyAccount {
     this.#line = above ? [this, ...above.#line] : [this];
   }
 
-  /** The account of an agent whose step is about to call another. */
+  /** Opens the account of an agent whose step calls another agent. */
   static open(run: Run, draft: StepDraft): FamilyAccount {
     const account = (run.family ??= new FamilyAccount(run));
     if (account.#draft !== draft) account.#begin(draft);
@@ -46,17 +46,17 @@ export class FamilyAccount {
     this.#live = noSpending;
     const { usage, cost, family } = bookingOf(draft, this.#run.now(), null);
     const own: Spending = { usage, cost, shares: family ?? [] };
-    // steps that call are answered, and counted only when they end
+    // a step with calls is answered, but counted only when it ends
     const open = nameless(1 + openSteps(draft.children ?? []));
     this.#base = [unbooked(draft.children ?? [], draft.childAccounts), open].reduce(
       addSpending,
       own,
     );
-    // what a pause has kept of a step is no longer one call
+    // the usage of a step before a pause may cover more than one call
     if (draft.counted === null) this.#measure(draft.usage, draft.cost);
   }
 
-  /** Limits of this agent, or of one above, that are used up. */
+  /** Used-up limits of this agent and those above. */
   objections(): readonly ContinuationEvaluation[] {
     return this.#line.flatMap((account) =>
       account.#ask(noSpending).map((said) => account.#worded(said)),
@@ -64,8 +64,8 @@ export class FamilyAccount {
   }
 
   /**
-   * Lets a model call of an agent inside begin, or keeps it waiting for one in flight where those may use up the rest.
-   * False: a limit is used up, or the run was cancelled.
+   * Admits a model call of a nested agent. The call waits if calls in flight may use up the rest of a limit. Returns
+   * false if a limit is used up or the run was cancelled.
    */
   admit(run: Run): boolean | Promise<boolean> {
     const { cancellation } = run;
@@ -82,7 +82,7 @@ export class FamilyAccount {
     return true;
   }
 
-  /** The end of what `admit` let begin, with what the call has used; null where there was no call. */
+  /** Ends what `admit` started, and counts the usage of the call; `draft` is null if there was no call. */
   leave(run: Run, draft: StepDraft | null): void {
     if (!run.isAdmitted) return;
     run.isAdmitted = false;
@@ -93,13 +93,13 @@ export class FamilyAccount {
     for (const wake of waiting) wake();
   }
 
-  #book(agent: string, { usage, cost, failure, isCut }: StepDraft): void {
-    const isAnswered = failure === null && !isCut;
+  #book(agent: string, { usage, cost, failure, isTruncated }: StepDraft): void {
+    const isAnswered = failure === null && !isTruncated;
     const steps = isAnswered ? 1 : 0;
     const shares = [{ agent, steps, tokens: usage.total, cost }];
     for (const account of this.#line) {
       account.#live = addSpending(account.#live, { usage, cost, shares });
-      // a failure that reports nothing says nothing about the size of a call
+      // a failure without usage does not show the size of a call
       if (isAnswered || usage.total > 0) account.#measure(usage, cost);
     }
   }
@@ -116,12 +116,12 @@ export class FamilyAccount {
     return this.#ask(noSpending).length > 0;
   }
 
-  /** Whether calls in flight may use up what is left. */
+  /** Whether calls in flight may use up a limit. */
   #isBusy(): boolean {
     return this.#inFlight > 0 && this.#ask(this.#reserved()).length > 0;
   }
 
-  /** Every call in flight may become as large as the largest so far; before there is one, it may take everything. */
+  /** Assumes that each call in flight uses as much as the largest so far; before there is one, everything. */
   #reserved(): Spending {
     const inFlight = this.#inFlight;
     const { usage, cost } = this.#largest ?? { usage: everything, cost: Number.MAX_SAFE_INTEGER };
@@ -140,11 +140,11 @@ export class FamilyAccount {
     return criteria.objections(this.#view(now, more), now, landingReserve, redactor, deps);
   }
 
-  /** The agent as it would be if everything inside had ended now. */
+  /** State of the agent as if all nested agents had ended now. */
   #view(now: number, more: Spending): AgentState {
     const { state } = this.#run;
     const { usage, cost, shares } = [this.#live, more].reduce(addSpending, this.#base);
-    const { at, seconds } = bookingOf(this.#draft as StepDraft, now, null); // set before anybody asks
+    const { at, seconds } = bookingOf(this.#draft as StepDraft, now, null); // `open` has set it
     const booking = { at, seconds, usage, cost, family: shares, step: null };
     return state.with({
       execution: bookExecution(state.execution, booking),
@@ -153,7 +153,7 @@ export class FamilyAccount {
     });
   }
 
-  /** As an agent inside tells it: whose limit it is, and that nothing can be granted here. */
+  /** Rewords an objection for a nested agent: names the agent that has the limit, and offers no grant. */
   #worded(said: ContinuationEvaluation): ContinuationEvaluation {
     const { agent, parent } = this.#run;
     const { criterion, decision, stopReason, context } = said;
@@ -177,7 +177,7 @@ export class FamilyAccount {
   }
 }
 
-/** The limit of an agent above: no grant to the agent inside raises it. */
+/** Facts of a parent's limit, which no grant to the nested agent raises. */
 function factsAbove(said: ContinuationEvaluation, agent: string): EvaluationFacts {
   const facts = factsOf(said);
   if (facts.kind !== 'limit') return facts;
@@ -185,7 +185,7 @@ function factsAbove(said: ContinuationEvaluation, agent: string): EvaluationFact
   return { ...rest, scope: 'family', agent };
 }
 
-/** Steps that count for all and have no agent yet. */
+/** Steps that are not attributed to an agent yet. */
 const nameless = (steps: number): Spending => ({
   ...noSpending,
   shares: [{ agent: '', steps, tokens: 0, cost: 0 }],

@@ -3,7 +3,7 @@ import type { AgentDefinition } from './agent-options.ts';
 
 const made = new WeakMap<AgentDefinition, Redactor>();
 
-/** Hides what the agent hides, and what any agent among its tools does: for calls that were made further down. */
+/** Combines the redactors of an agent and all its nested agents, for calls of nested agents. */
 export function familyRedactor(agent: AgentDefinition): Redactor {
   const known = made.get(agent);
   if (known) return known;

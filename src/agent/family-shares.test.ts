@@ -16,8 +16,8 @@ const agent = (agentName: string, used: Partial<Execution>): AgentStateJSON => {
   return { ...json, agentName, execution: { ...json.execution, ...used } };
 };
 
-describe('what an agent has used', () => {
-  it('is its own and that of agents behind its calls, each by name', () => {
+describe('the usage of an agent', () => {
+  it('lists the agent and its nested agents by name', () => {
     const family = [share('inner', 3, 300, 0.25), share('helper', 1, 50, 0.25)];
     const used = { usage: usageOf({ input: 500 }), cost: 1, answeredSteps: 2, family };
     expect(spendingOf(agent('helper', used))).toEqual({
@@ -27,11 +27,11 @@ describe('what an agent has used', () => {
     });
   });
 
-  it('nothing, for one that made no call', () => {
+  it('is empty without a model call', () => {
     expect(spendingOf(agent('helper', {})).shares).toEqual([]);
   });
 
-  it('since an account of a release that kept no shares: all that no share has', () => {
+  it('keeps all shares after an account of a release without shares', () => {
     const now = spendingOf(agent('helper', { usage: usageOf({ input: 500 }), answeredSteps: 2 }));
     const before = { usage: usageOf({ input: 200 }), cost: null };
     expect(since(now, before)).toMatchObject({
@@ -40,7 +40,7 @@ describe('what an agent has used', () => {
     });
   });
 
-  it('of agents that wait: what no account has, however deep, and the steps they wait in', () => {
+  it('of paused nested agents is what no account has, at any depth, with their open steps', () => {
     const inner = agent('inner', { usage: usageOf({ input: 70 }), answeredSteps: 1 });
     const waiting = {
       children: { c2: inner },
@@ -55,7 +55,7 @@ describe('what an agent has used', () => {
         },
       ],
     ];
-    // of the outer one all is booked, of the inner one nothing
+    // the outer agent is fully counted, the inner one not at all
     expect(unbooked(outer)).toMatchObject({
       usage: { total: 70 },
       shares: [share('inner', 1, 70, 0)],

@@ -11,7 +11,7 @@ import type { AgentStateJSON } from './agent-state.ts';
 import type { ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Execution } from './execution.ts';
 
-/** What agents have used, and who of them. */
+/** Usage of agents, in total and by agent. */
 export interface Spending {
   readonly usage: Usage;
   readonly cost: number | null;
@@ -20,19 +20,19 @@ export interface Spending {
 
 export const noSpending: Spending = Object.freeze({ usage: zeroUsage, cost: 0, shares: [] });
 
-/** What counts of a nested agent; a state fits, and so does its JSON. */
+/** The parts of a nested agent's state that count. Matches a state and its JSON. */
 type Spent = Pick<AgentStateJSON, 'agentName'> & {
-  /** The first documents left fields out. */
+  /** Partial, because the earliest documents omitted fields. */
   readonly execution: Partial<Pick<Execution, 'usage' | 'cost' | 'answeredSteps' | 'family'>>;
 };
 
-/** The same with the agents that wait inside its calls. */
+/** A state with its paused nested agents. */
 type Open = Spent & {
   readonly unfinishedStep: Pick<UnfinishedStep, 'children' | 'childAccounts'> | null;
 };
 type Children = Iterable<readonly [callId: string, child: Open]>;
 
-/** All that an agent has used in its execution, itself and the agents behind its calls. */
+/** Usage of an agent and its nested agents in its execution. */
 export function spendingOf({ agentName, execution }: Spent): Spending {
   const { cost = null, answeredSteps = 0, family = [] } = execution;
   const usage = usageOf(execution.usage);
@@ -53,7 +53,7 @@ export const addSpending = (a: Spending, b: Spending): Spending => ({
   shares: addShares(a.shares, b.shares),
 });
 
-/** What was used since an account was kept; an account without shares booked none. */
+/** Usage since an earlier account. An account without shares subtracts no shares. */
 export const since = (
   { usage, cost, shares }: Spending,
   before: ChildAccount | Spending | null,
@@ -66,7 +66,7 @@ export const since = (
         shares: minusShares(shares, before.shares),
       };
 
-/** What agents that wait inside calls have used and no account above them has: their process died before it was booked. */
+/** Usage of paused nested agents that no parent has counted, because the process died before. */
 export function unbooked(
   children: Children,
   accounts: ReadonlyMap<string, ChildAccount> | null = null,
@@ -80,7 +80,7 @@ export function unbooked(
   return sum;
 }
 
-/** Steps of such agents that are answered, and not counted before they end. */
+/** Answered steps of paused nested agents, which are counted only when they end. */
 export function openSteps(children: Children): number {
   let steps = 0;
   for (const [, child] of children)

@@ -2,10 +2,10 @@ import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import { addGrants, type Grants } from '../continuation/grants.ts';
 import type { Execution } from './execution.ts';
 
-/** Longest log; older entries are added up, so that many small grants cannot make a state grow. */
+/** Most log entries. Older ones are merged, so that many small grants do not grow the state. */
 const MAX_ENTRIES = 50;
 
-/** Who gives a grant, and when. */
+/** Who gave a grant, and when. */
 export type GrantedBy = Omit<GrantRecord, 'grant'>;
 
 /** Adds a grant to an execution's limits, and records who gave it. */
@@ -18,10 +18,10 @@ export function giveGrant(
   return { grants: addGrants(grants, grant), grantLog: shortened([...grantLog, entry]) };
 }
 
-/** Adds up the two oldest grants of one authority where the log is full. */
+/** Merges the two oldest grants of one authority if the log is full. */
 function shortened(log: readonly GrantRecord[]): readonly GrantRecord[] {
   if (log.length <= MAX_ENTRIES) return log;
-  // there are two authorities, so two of the three oldest share one
+  // there are two authorities, so two of the three oldest entries have the same
   for (const [first, second] of [
     [0, 1],
     [0, 2],

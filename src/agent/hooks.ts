@@ -27,7 +27,7 @@ export interface StepInput {
   readonly stepNumber: number;
   readonly attempt: number;
 }
-/** What a step came to, before the criteria are evaluated. */
+/** Result of a step, before the criteria are evaluated. */
 export type StepReport = Pick<AgentStep, 'toolCalls' | 'errors' | 'usage' | 'finishReason'>;
 
 export interface ToolCallInput {
@@ -38,12 +38,12 @@ export interface ToolCallInput {
 }
 
 /**
- * Code around the parts of a run. `Deps` is what it needs, `Output` the output of the agents that it fits. Hooks added
- * first are outermost. An abort takes precedence over what a hook returns.
+ * Code around the parts of a run. `Deps` are its dependencies, `Output` is the output of the agents that it supports.
+ * Hooks added first are outermost. An abort takes precedence over the return value of a hook.
  */
 export interface Hook<Deps = {}, Output = unknown> {
   readonly name: string;
-  /** A throw ends the run with `error`. Reads `Output` and never writes it, so that a general hook fits every agent. */
+  /** A throw ends the run with `error`. The type only reads `Output`, so that a general hook fits every agent. */
   readonly aroundExecution?: (
     input: ExecutionInput<Output>,
     next: (input: ExecutionInput) => Promise<AgentState<Output>>,
@@ -57,10 +57,10 @@ export interface Hook<Deps = {}, Output = unknown> {
   readonly aroundToolCall?: Around<ToolCallInput, unknown, Deps>;
 }
 
-/** Any hook, whatever it needs and whichever output it reads. */
+/** Any hook, with any dependencies and output. */
 export type AnyHook = Hook<never, never>;
 
-/** Hooks with needs of their own: the compiler reads the tuple of needs back from the list. */
+/** Hooks with different dependencies. The compiler infers the tuple of dependencies from the list. */
 export type HookList<D extends readonly unknown[], Output> = {
   readonly [K in keyof D]: Hook<D[K], Output>;
 };
@@ -68,14 +68,14 @@ export type CriterionList<D extends readonly unknown[], Output> = {
   readonly [K in keyof D]: ContinuationCriterion<AgentState<Output>, D[K]>;
 };
 
-/** Any capability, whatever it needs. */
+/** Any capability, with any dependencies. */
 export interface AnyCapability {
   readonly name: string;
   readonly tools?: readonly AnyTool[];
   readonly hooks?: readonly AnyHook[];
   readonly criteria?: readonly ContinuationCriterion<never, never>[];
   readonly systemPrompt?: string;
-  /** For the compiler alone. */
+  /** For types only; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~call'?: Call | undefined;
 }
@@ -86,7 +86,7 @@ export interface Capability<in Deps = {}, out C extends Call = Call> extends Any
   readonly '~call'?: C | undefined;
 }
 
-/** Gives a capability its type: what its tools, hooks and criteria need together, and the calls that it adds. */
+/** Types a capability: the dependencies of its tools, hooks and criteria, and the calls that it adds. */
 export function defineCapability<
   const Tools extends readonly AnyTool[] = readonly [],
   const HookDeps extends readonly unknown[] = readonly [],
@@ -101,16 +101,16 @@ export function defineCapability<
   DepsOf<Tools[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
   CallsOf<Tools[number]>
 > {
-  return capability; // its members are checked where an agent takes it
+  return capability; // createAgent checks its members
 }
 
 export type HookPoint = 'aroundExecution' | 'aroundStep' | 'aroundModelCall' | 'aroundToolCall';
 
-/** Context of a run as the loop makes it: hooks know the type of their own dependencies. */
+/** Untyped context that the loop passes; each hook types its own dependencies. */
 type LoopContext = HookContext<Record<string, unknown>>;
 type LoopAround<Input, Output> = Around<Input, Output, Record<string, unknown>>;
 
-/** All hooks of one point as one function, or null so that nothing is paid without hooks. */
+/** All hooks of one point as one function; null without hooks, which costs nothing. */
 export type Composed<Input, Output> =
   | ((input: Input, inner: Next<Input, Output>, context: LoopContext) => Promise<Output>)
   | null;
@@ -123,7 +123,7 @@ export interface ComposedHooks {
 }
 
 export function composeHooks(given: readonly AnyHook[]): ComposedHooks {
-  const hooks = given as readonly Hook<Record<string, unknown>>[]; // the caller of a run gives what they need
+  const hooks = given as readonly Hook<Record<string, unknown>>[]; // the caller of a run passes their dependencies
   return {
     execution: compose(hooks, 'aroundExecution', (h) => h.aroundExecution),
     step: compose(hooks, 'aroundStep', (h) => h.aroundStep),
@@ -132,7 +132,7 @@ export function composeHooks(given: readonly AnyHook[]): ComposedHooks {
   };
 }
 
-/** What a hook threw, with its name: the records say whose code it was. */
+/** An error that a hook threw, with the name of the hook. */
 export class HookFailure extends Error {
   override readonly name = 'HookFailure';
   readonly hook: string;
@@ -154,7 +154,7 @@ function compose<Input, Output>(
   });
   if (layers.length === 0) return null;
   return (input, inner, context) => {
-    // what came from inside is passed on as it is; only a hook's own error gets its name
+    // only a hook's own error gets the name of the hook
     let fromInside: { readonly error: unknown } | null = null;
     const guardedInner: Next<Input, Output> = async (given) => {
       try {
@@ -180,7 +180,7 @@ function compose<Input, Output>(
   };
 }
 
-/** A hook that does not wait for `next` must not end the process when that rejects. */
+/** Prevents an unhandled rejection if a hook does not await `next`. */
 function watched<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;

@@ -29,7 +29,7 @@ export async function* handover(
       proceed();
     }
     const last = await ended;
-    // a run that ended before its first step still has something to say
+    // a run that ended before its first step yields its state once
     if (given === 0) yield last;
   } finally {
     run.handedOver = true;

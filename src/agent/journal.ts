@@ -4,46 +4,45 @@ import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 
-/** A state on its way: the step in work and, beside the state, the messages that it already has. */
+/** A state in the middle of a step, and the new messages of that step. */
 export interface Checkpoint {
   readonly state: AgentState;
   readonly messages: readonly Message[];
 }
 
 /**
- * Makes a run durable: the loop says what happens, and waits where continuing would not be safe before it is written
- * down. A run without one waits for nothing.
+ * Makes a run durable: the loop reports what happens, and waits for the write where it is not safe to continue before.
  */
 export interface Journal extends EventOutlet {
-  /** At the start of a run, before anything else. */
+  /** Records the start of a run, before anything else. */
   begin(state: AgentState): Promise<void>;
   /**
-   * After a step. It is written down while the next model call runs, at the latest before a tool begins; to be waited
-   * for where it is in doubt whether the run may continue.
+   * Saves a step. The write happens during the next model call, at the latest before a tool starts. Returns a promise
+   * to await if it is uncertain whether the run may continue.
    */
   save(state: AgentState): Promise<void> | undefined;
   /**
-   * Undefined if this process may begin something now; else to be awaited, and asked again. Rejects if it may not: then
-   * `failure` says why.
+   * Returns undefined if this process may start work now; else a promise to await before asking again. The promise
+   * rejects if the process may not continue, and `failure` says why.
    */
   confirm(): Promise<void> | undefined;
-  /** Before a tool begins. The checkpoint is given where the step, as it is, was not written down yet. */
+  /** Records the start of a tool. The checkpoint is null if the current step is already saved. */
   start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void>;
-  /** What became of a call; written down soon, at the latest with the step. The checkpoint as with `start`. */
+  /** Records the result of a call, at the latest with the step. The checkpoint is as in `start`. */
   finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void;
-  /** The last word of a run, with its state: a pause is heard of only after it was written down. */
+  /** Writes the end of a run with its state. Events of a pause are published only after that. */
   end(state: AgentState): Promise<void>;
-  /** The journal of an agent behind a call. */
+  /** Returns the journal of a nested agent. */
   nested(callId: string): Journal;
-  /** Whether an earlier process has started this call with an unknown end. */
+  /** Whether an earlier process started this call and its result is unknown. */
   wasStarted(callId: string): boolean;
-  /** How often earlier processes have begun the text of an attempt at a step, which was lost with them. */
+  /** Number of times that earlier processes started the text of this attempt and lost it. */
   lostTexts(agentId: string, stepNumber: number, attempt: number): number;
-  /** The newest state that is written down. */
+  /** The last saved state. */
   readonly saved: AgentState | null;
-  /** Why nothing can be written any more; the run is over then. */
+  /** Error after which the journal cannot write any more; it ends the run. */
   readonly failure: unknown;
   readonly pauseReason: string | null;
-  /** Whether another process continues: stop between steps, without an outcome. */
+  /** Whether another process continues the run: the loop then stops between steps, without an outcome. */
   readonly isHandedOver: boolean;
 }

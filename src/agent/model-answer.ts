@@ -1,7 +1,6 @@
 import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
 import { streamOf, type TextStream } from '../errors/redactor.ts';
-import { RedactedDeltas } from '../events/redacted-deltas.ts';
 import { callId, isUsableCallId } from '../ids.ts';
 import { LeakFilter, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
@@ -10,24 +9,25 @@ import type {
   InferenceResponse,
 } from '../inference/inference-driver.ts';
 import { brokenOff, readFailure, type PartialAnswer } from '../inference/inference-error.ts';
-import { isReport, MOST_CALLS, readResponse, type ReadCall } from '../inference/read-response.ts';
+import { isReport, MAX_CALLS, readResponse, type ReadCall } from '../inference/read-response.ts';
 import { costOfUsage } from '../inference/prices.ts';
 import { costOf, usageOf, type Usage } from '../inference/usage.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import { withFiles } from './answer-files.ts';
 import { HookFailure } from './hooks.ts';
 import { ReasoningDeltas } from './reasoning-deltas.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { ToolCallDeltas } from './tool-call-deltas.ts';
 
-/** One answer on its way in. */
+/** Receives one answer of the model. */
 export class ModelAnswer {
   readonly #run: Run;
   readonly #draft: StepDraft;
   readonly #ids: string[] = [];
   readonly #names: string[] = [];
-  readonly #deltas: RedactedDeltas[] = [];
-  readonly #argsTold: number[] = [];
+  readonly #deltas: ToolCallDeltas[] = [];
   #reasoning: ReasoningDeltas | null = null;
   #hold: LeakFilter | null = null;
   #text: TextStream | null = null;
@@ -39,7 +39,7 @@ export class ModelAnswer {
     this.#draft = draft;
   }
 
-  /** Streams whenever chunks or deltas have a listener. */
+  /** Calls the model, and streams if chunks or deltas have a listener. */
   infer(request: InferenceRequest): Promise<InferenceResponse> {
     const { agent, cancellation, events, journal } = this.#run;
     const { driver } = agent;
@@ -52,7 +52,7 @@ export class ModelAnswer {
     return cancellation.race(driver.infer(request, cancellation));
   }
 
-  /** Whatever a hook makes of the answer, what the call has used counts. */
+  /** Notes the usage of the call, which counts even if a hook changes the answer. */
   noted(response: InferenceResponse): InferenceResponse {
     const { usage, cost = null } = response ?? {};
     if (usage) this.#partial = { usage, cost };
@@ -62,7 +62,7 @@ export class ModelAnswer {
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
     const iterator = chunks[Symbol.asyncIterator]();
     const { agent, offered } = this.#run;
-    // an answer in a response format is JSON, and readers follow it
+    // an answer in a response format is JSON, which readers stream
     const mayLeak = offered.toolNameSet.size > 0 && agent.response === null;
     this.#hold = mayLeak ? new LeakFilter() : null;
     const pump = async (): Promise<InferenceResponse> => {
@@ -92,13 +92,17 @@ export class ModelAnswer {
   #show(text: string): void {
     if (text === '') return;
     const { events, redactor } = this.#run;
-    this.#draft.shown += text;
-    // a text that has begun is streamed to its end: those who come back must not miss its middle
-    if (this.#text !== null || events.wants('StreamChunk'))
-      this.#tell((this.#text ??= streamOf(redactor)).push(text));
+    const draft = this.#draft;
+    draft.shown += text;
+    // once started, a text is streamed to its end, so that a reconnecting client misses no part
+    if (this.#text !== null) return this.#tell(this.#text.push(text));
+    if (!events.wants('StreamChunk')) return;
+    // the first listener may join late
+    this.#text = streamOf(redactor);
+    this.#tell(this.#text.push(draft.shown));
   }
 
-  /** Nothing more comes: what could have become a secret has not, or is hidden. */
+  /** Emits the text that was held back as a possible secret. */
   #showRest(): void {
     if (this.#text) this.#tell(this.#text.end());
   }
@@ -113,7 +117,7 @@ export class ModelAnswer {
     this.#run.events.emit('StreamChunk', restart === 0 ? chunk : { ...chunk, restart }, index);
   }
 
-  /** A hook asks once more: what the first try had shown is void. */
+  /** Discards the streamed text, because a hook calls the model again or the text leaked a tool call. */
   #discard(): void {
     const { events } = this.#run;
     const draft = this.#draft;
@@ -132,29 +136,24 @@ export class ModelAnswer {
   }
 
   #takeDelta(chunk: Extract<InferenceChunk, { type: 'tool_call' }>): void {
-    const { events, redactor } = this.#run;
     const { index } = chunk;
-    if (!(index >= 0 && index <= MOST_CALLS)) return; // too many: they are not recorded
+    if (!(index >= 0 && index <= MAX_CALLS)) return; // calls beyond the maximum are not recorded
     const id = (this.#ids[index] ??= this.#claimId(chunk.id ?? null));
     const tool = (this.#names[index] ||= chunk.name ?? '');
-    if (chunk.argsDelta === '' || !events.wants('ToolCallDelta')) return;
-    const argsDelta = (this.#deltas[index] ??= new RedactedDeltas(redactor)).push(chunk.argsDelta);
-    if (argsDelta === '') return;
-    const offset = this.#argsTold[index] ?? 0;
-    this.#argsTold[index] = offset + argsDelta.length;
-    events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta, offset });
+    if (chunk.argsDelta === '') return;
+    (this.#deltas[index] ??= new ToolCallDeltas(this.#run, id)).push(tool, chunk.argsDelta);
   }
 
   /**
-   * Ours if the provider's is missing, was used before, or holds anything that a route or a store could not carry;
-   * always ours in nested agents, whose ids share the root's space.
+   * Returns the provider's id, or a new one if it is missing, used before, or not safe for routes and stores. Nested
+   * agents always get new ids, because they share the root's id space.
    */
   #claimId(providerId: string | null): string {
     const { usedIds, parent } = this.#run;
     const isUsable = providerId !== null && parent === null && isUsableCallId(providerId);
     const id = isUsable ? providerId : callId();
     const before = usedIds.size;
-    // a set that does not grow has seen the id before
+    // the set grows only for a new id
     return usedIds.add(id).size > before ? id : this.#claimId(null);
   }
 
@@ -164,7 +163,7 @@ export class ModelAnswer {
     const usage = response?.usage ?? this.#partial.usage;
     const told = response?.cost ?? this.#partial.cost;
     draft.usage = usageOf(usage);
-    // without a count there is nothing to price: unknown, not free
+    // without usage the cost is unknown, not 0
     draft.cost = usage ? this.#costOf(draft.usage, told) : costOf(told);
     if (isReport(read)) {
       draft.failure = this.#run.record(read);
@@ -179,7 +178,7 @@ export class ModelAnswer {
     this.#addMessage(this.#guarded(read.content, read.calls), response);
   }
 
-  /** The content to keep; also decides what becomes of text that was held back. */
+  /** Returns the content to keep, and emits or drops the text that was held back. */
   #guarded(content: string, calls: readonly ReadCall[]): string {
     const { toolNameSet } = this.#run.offered;
     const draft = this.#draft;
@@ -220,27 +219,31 @@ export class ModelAnswer {
       Message.trusted({
         id: draft.messageId,
         role: 'assistant',
-        content,
+        content: withFiles(content, answer.files),
         toolCalls: draft.calls,
         createdAt: isoTime(this.#run.now()),
         metadata: reasoning ? { ...metadata, reasoning } : (metadata ?? noMetadata),
       }),
     );
-    if (!this.#run.events.wants('MessageAdded') || (content.trim() === '' && !reasoning)) return;
+    if (
+      !this.#run.events.wants('MessageAdded') ||
+      (content.trim() === '' && !reasoning && !answer.files)
+    )
+      return;
     const { messageId, number: stepNumber } = draft;
     const added = { messageId, role: 'assistant', content, stepNumber } as const;
     this.#run.untold = reasoning ? { ...added, reasoning } : added;
   }
 
-  /** Late chunks of a call that is over change nothing. */
+  /** Makes late chunks have no effect. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Keeps what was shown; calls that had begun to arrive are dropped, for they never were asked for. */
+  /** Interrupts the answer: keeps the streamed text and drops incomplete tool calls. */
   cut(): void {
     const draft = this.#draft;
-    draft.isCut = true;
+    draft.isTruncated = true;
     if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
     this.#showRest();
     this.#reasoning?.end(null);
@@ -248,6 +251,12 @@ export class ModelAnswer {
     if (draft.shown === '') return;
     const reasoning = this.#reasoning?.received ?? null;
     this.#addMessage(draft.shown, { reasoning, metadata: { cut: true } });
+  }
+
+  /** Keeps only what the call is known to have used: another process calls the model again. */
+  drop(): void {
+    this.#draft.isTruncated = true;
+    if (this.#partial.usage !== undefined) this.#keepUsage(this.#partial);
   }
 
   fail(thrown: unknown): void {
@@ -259,7 +268,7 @@ export class ModelAnswer {
     this.#keepUsage({ ...this.#partial, ...partial });
   }
 
-  /** What the driver says, else by the price table. */
+  /** Cost from the driver, else from the price table. */
   #costOf(usage: Usage, told: number | null | undefined): number | null {
     const { price } = this.#run.agent;
     return costOf(told) ?? (price === null ? null : costOfUsage(usage, price));
@@ -273,13 +282,13 @@ export class ModelAnswer {
   }
 }
 
-/** Not awaited: a driver that hangs must not hold the run. */
+/** Closes the iterator without waiting, because a driver may hang. */
 function leave(iterator: AsyncIterator<unknown>): void {
   const left = async (): Promise<unknown> => iterator.return?.();
   left().catch(() => {});
 }
 
-/** Null where the driver gave none. */
+/** Reasoning of the answer; null if the driver returned none. */
 const reasoningOf = ({ reasoning }: Partial<InferenceResponse>): string | null =>
   typeof reasoning === 'string' && reasoning !== '' ? reasoning : null;
 

@@ -6,7 +6,7 @@ import { ModelAnswer } from './model-answer.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
-/** Asks the model once and fills the draft: with an answer, a failure, or what had arrived when it was cut. */
+/** Calls the model once and fills the draft with an answer, a failure, or the part before an interruption. */
 export async function callModel(run: Run, draft: StepDraft): Promise<void> {
   const answer = new ModelAnswer(run, draft);
   try {
@@ -26,14 +26,15 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
   } catch (thrown) {
     if (isMisuse(thrown)) throw thrown;
     answer.close();
-    if (run.cancellation.cause || thrown instanceof Cancelled) answer.cut();
+    if (run.cancellation.cause?.by === 'handover') answer.drop();
+    else if (run.cancellation.cause || thrown instanceof Cancelled) answer.cut();
     else answer.fail(thrown);
   } finally {
     run.parent?.family?.leave(run, draft);
   }
 }
 
-/** The caller's mistake, not the model's failure: it leaves `run()` as an exception. */
+/** Whether an error is misuse by the caller, which `run()` throws, and not a failed model call. */
 export const isMisuse = (thrown: unknown): boolean =>
   AgentError.is(thrown) && thrown.code !== 'model_call_failed';
 

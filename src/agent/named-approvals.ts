@@ -4,7 +4,7 @@ import { argsHash } from '../tools/arguments.ts';
 const isNamed = (one: PendingApproval): boolean =>
   typeof one.argsHash === 'string' && typeof one.executionId === 'string';
 
-/** Calls that wait, each with what an answer can name: release 0.1.0 kept neither the execution nor the hash. */
+/** Adds `executionId` and `argsHash` to pending approvals of release 0.1.0, which stored neither. */
 export const namedApprovals = (
   pending: readonly PendingApproval[],
   executionId: string,

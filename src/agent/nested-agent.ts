@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts';
 import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import { AgentError } from '../errors/agent-error.ts';
+import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import { toJsonValue } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
@@ -18,7 +19,7 @@ import { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
 
-/** Agents may call agents, but not without end. */
+/** Deepest nesting of agents. */
 const MAX_DEPTH = 8;
 
 interface Nested {
@@ -31,9 +32,13 @@ export interface AsToolOptions<Name extends string = string> {
   readonly description: string;
   readonly needsApproval?: boolean | ((args: AgentArgs) => boolean | Promise<boolean>);
   readonly maxResultChars?: number;
+  /** How a failure of the agent is handled. A child that stopped at a limit is not a failure. */
+  readonly onError?: ErrorHandlingDecision;
+  /** Retries after failures of the agent in a row. Default: the count of the error policy. */
+  readonly maxRetries?: number;
 }
 
-/** The arguments of a call of an agent. */
+/** The arguments of an agent that is a tool. */
 export interface AgentArgs {
   readonly input: string;
 }
@@ -45,14 +50,14 @@ const parameters = {
   additionalProperties: false,
 } as const;
 
-/** The agent as a tool of another one: the model hands it a task, and gets its answer. */
+/** Returns the agent as a tool of another agent: the model passes a task and gets the answer. */
 export function agentAsTool({ definition, bus }: Nested, options: AsToolOptions): AnyTool {
   const tool = defineTool({ ...options, parameters, execute: () => null });
   const agent: Nested = { definition: withoutTimeLimits(definition), bus };
   return Object.freeze({ ...tool, timeoutMs: Number.POSITIVE_INFINITY, agent });
 }
 
-/** The root's deadline binds a nested agent; one of its own would end it while its parent has time. */
+/** Removes the time limits of a nested agent. The root's deadline applies to it instead. */
 function withoutTimeLimits(definition: AgentDefinition): AgentDefinition {
   const criteria = definition.criteria.list.filter((c) => c.remainingMs === undefined);
   return Object.freeze({ ...definition, criteria: ContinuationCriteria.from(...criteria) });
@@ -60,7 +65,11 @@ function withoutTimeLimits(definition: AgentDefinition): AgentDefinition {
 
 export const definitionOf = (tool: AnyTool): AgentDefinition => (tool.agent as Nested).definition;
 
-/** A call that cannot continue before a person answers; holds the agent's state. */
+/** Whether the agent inside a call is still the one behind its tool: another version of the root may have replaced it. */
+export const canContinue = ({ agentName }: AgentState, tool: AnyTool | undefined): boolean =>
+  tool?.agent !== undefined && (agentName === null || agentName === definitionOf(tool).name);
+
+/** A call that continues later: after an approval, or in another process. Holds the agent's state. */
 export class NestedPause {
   readonly state: AgentState;
   constructor(state: AgentState) {
@@ -68,7 +77,7 @@ export class NestedPause {
   }
 }
 
-/** Runs an agent under the parent's call, execution and limits; its usage counts for the parent's step. */
+/** Runs a nested agent under the parent's execution and limits; its usage counts in the parent's step. */
 export async function runNested(
   parent: Run,
   draft: StepDraft,
@@ -86,7 +95,7 @@ export async function runNested(
   const child = new Run(definition, bus, state, options, parent);
   const before = paused ? (draft.childAccounts?.get(call.id) ?? spendingOf(paused)) : null;
   FamilyAccount.open(parent, draft);
-  // an agent that had ended before its process died only has to hand over what it found
+  // an agent that ended before its process died only returns its result
   const ended = paused && !isOpen(paused.status) ? paused : await runChild(child, paused);
   draft.childAccounts?.delete(call.id);
   draft.addSpending(since(spendingOf(ended), before));
@@ -108,14 +117,14 @@ function firstState(parent: Run, args: unknown): AgentState {
 }
 
 function valueOf(ended: AgentState, name: string): unknown {
-  if (ended.status === 'paused') return new NestedPause(ended);
+  if (isOpen(ended.status)) return new NestedPause(ended);
   if (ended.status === 'completed') return toJsonValue(ended.output);
   if (ended.status === 'stopped') return { stopped: ended.stopReason, text: lastText(ended) };
   const why = ended.lastContinuationOutcome?.decisive?.reason ?? 'it failed';
   throw new Error(`The agent behind "${name}" failed: ${sentence(why)}`);
 }
 
-/** The last words of an execution: a step that only called tools has none. */
+/** Last text of an execution; skips steps that only called tools. */
 function lastText({ messages, execution }: AgentState): string {
   for (let i = messages.length - 1; i >= execution.firstMessage; i--) {
     const message = messages.at(i);
@@ -124,13 +133,13 @@ function lastText({ messages, execution }: AgentState): string {
   return '';
 }
 
-/** A state that names another agent cannot continue here. */
+/** Throws if the state belongs to another agent. */
 export function checkAgentName(agent: AgentDefinition, state: AgentState): void {
   if (state.agentName === null || state.agentName === agent.name) return;
   throw new AgentError(
     'foreign_state',
     `This state belongs to agent "${state.agentName}", and this is agent "${agent.name}". ` +
-      'Run it with the agent that made it, or hand over on purpose with state.withAgentName(...).',
+      'Run it with the agent that created it, or reassign it with state.withAgentName(...).',
     { details: { stateAgent: state.agentName, agent: agent.name } },
   );
 }

@@ -2,13 +2,13 @@ import { invalidOption } from '../errors/agent-error.ts';
 import type { ToolChoice } from '../inference/inference-driver.ts';
 import type { AgentDefinition } from './agent-options.ts';
 
-/** The tools that the model of a run is shown; a call of any other tool is not run. */
+/** The tools that the model of a run can see. Calls of other tools do not run. */
 export type OfferedTools = Pick<
   AgentDefinition,
   'toolNames' | 'toolNameSet' | 'toolSchemas' | 'toolChoice'
 >;
 
-/** All tools of the agent, or those that the caller of a run chose. */
+/** Returns all tools of the agent, or those that the caller of a run selected. */
 export function offeredTools(
   agent: AgentDefinition,
   active: readonly string[] | undefined,
@@ -34,6 +34,6 @@ function choiceAmong(offered: ReadonlySet<string>, choice: ToolChoice): ToolChoi
   throw invalidOption(
     'activeTools',
     [...offered].join(', '),
-    `"${choice.tool}" among them, because the tool choice of the agent demands it`,
+    `"${choice.tool}" among them, because the tool choice of the agent requires it`,
   );
 }

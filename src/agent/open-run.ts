@@ -45,17 +45,17 @@ export function takeUp(run: Run, grant?: Grants, granted?: GrantedBy): void {
   identify(run);
 }
 
-/** For the next call of `nextStep`: it need not read all steps again, and its time is counted from the same moment. */
+/** Keeps the used call ids and the run clock for the next `nextStep`. */
 export function keepForNextStep(run: Run): void {
   idsKept.set(run.state, run.usedIds);
   timesKept.set(run.state.execution, run.now);
 }
 
 const idsKept = new WeakMap<AgentState, Set<string>>();
-/** By the accounts: a state with one more message has the same. */
+/** Keyed by execution, because a state with a new message has the same one. */
 const timesKept = new WeakMap<Execution, Run['now']>();
 
-/** Takes up an execution whose time runs on: a restored state has none, and starts anew. */
+/** Continues an execution without restarting its wall clock; a restored state has none and restarts it. */
 export function takeUpInTime(run: Run): void {
   const { executionStartedAt, execution } = run.state;
   run.now = (executionStartedAt !== null && timesKept.get(execution)) || run.now;
@@ -68,7 +68,7 @@ export function takeUpInTime(run: Run): void {
   });
 }
 
-/** From the conversation too: a slim state has all messages of an open execution, and not all its steps. */
+/** Collects used call ids from steps and messages: a slim state of an open execution may lack steps, not messages. */
 function idsUsedIn({ messages, steps, execution, unfinishedStep }: AgentState): Set<string> {
   const used = new Set(unfinishedStep?.toolCalls.map((call) => call.id));
   for (const message of messages.slice(execution.firstMessage))
@@ -81,7 +81,7 @@ function idsUsedIn({ messages, steps, execution, unfinishedStep }: AgentState): 
   return used;
 }
 
-/** Reopens an ended execution with more budget, or says what is missing. */
+/** Reopens an ended execution with a grant, or throws with the missing grants. */
 export function reopen(run: Run, given: Grants | undefined, granted: GrantedBy): void {
   const { state } = run;
   const outcome = state.lastContinuationOutcome;
@@ -112,7 +112,7 @@ interface Missing {
   readonly evaluation: ContinuationEvaluation;
 }
 
-/** What still stands in the way: grants the last outcome asked for, and limits that would forbid at once. */
+/** Lists obstacles that remain: grants that the last outcome needs, and limits that would forbid at once. */
 function missingGrants(
   run: Run,
   last: readonly ContinuationEvaluation[],
@@ -142,8 +142,8 @@ function grantMissing(state: AgentState, missing: readonly Missing[]): AgentErro
   const wanted = grants.map(({ kind, amount }) => `${kind}: ${amount}`).join(', ');
   const todo =
     blocking.length > 0
-      ? 'No grant can lift that: send a new message.'
-      : `Resume with resume(state, { grant: { ${wanted} } }) or as much as is needed.`;
+      ? 'No grant helps: send a new message.'
+      : `Call resume(state, { grant: { ${wanted} } }), or grant as much as is needed.`;
   return new AgentError(
     'not_resumable',
     `This execution cannot continue yet (${reasons}). ${todo}`,
@@ -154,7 +154,7 @@ function grantMissing(state: AgentState, missing: readonly Missing[]): AgentErro
 }
 
 function notResumable(state: AgentState, decisive: ContinuationEvaluation | undefined): AgentError {
-  const why = decisive ? `${decisive.criterion}: ${decisive.reason}` : 'nothing was run yet';
+  const why = decisive ? `${decisive.criterion}: ${decisive.reason}` : 'nothing has run yet';
   return new AgentError(
     'not_resumable',
     `This execution is ${state.status} (${why}), and no grant can reopen it. ` +

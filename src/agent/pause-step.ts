@@ -12,7 +12,7 @@ import type { Run } from './run.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 
-/** Keeps the step unfinished in the state: there is no outcome while calls are open. */
+/** Stores the step as unfinished and pauses the run. There is no outcome while calls are open. */
 export function pauseStep(run: Run, draft: StepDraft): void {
   const now = run.now();
   const { state } = run;
@@ -37,7 +37,7 @@ export function pauseStep(run: Run, draft: StepDraft): void {
   run.pauseReason = null;
 }
 
-/** Told with the last word of the run: by then the pause can be written down, whatever hooks did in between. */
+/** Emits the events of a pause at the end of the run, after the hooks, when the pause can be saved. */
 export function announcePause(run: Run): void {
   const { events, state, newApprovals } = run;
   run.emitMessage();
@@ -56,14 +56,14 @@ export function announcePause(run: Run): void {
     events.emit('AgentStateUpdated', { status: 'paused', stepCount: state.stepCount });
 }
 
-/** What listeners may see of calls that wait. */
+/** Redacts pending approvals for listeners. */
 export const shownTo = (
   { redactor: own, agent }: Run,
   pending: readonly PendingApproval[],
 ): readonly PendingApproval[] =>
   shownApprovals(pending, { own, family: bothRedactors(own, familyRedactor(agent)) });
 
-/** The run as it is in the middle of a step: what a journal needs before a tool may begin. */
+/** State in the middle of a step, which a journal needs before a tool starts. */
 export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
   const { state } = run;
   const now = run.now();
@@ -80,7 +80,7 @@ export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
 
 function pendingOf(draft: StepDraft, executionId: string): readonly PendingApproval[] {
   return draft.openCalls.flatMap((place) => {
-    const { id, name, args } = draft.calls[place] as ToolCall; // places are taken from the list of calls
+    const { id, name, args } = draft.calls[place] as ToolCall; // a valid index
     const child = draft.children?.get(id);
     if (!child)
       return [{ callId: id, tool: name, args, argsHash: argsHash(args), executionId, path: [] }];

@@ -18,19 +18,21 @@ export class ReasoningDeltas {
   push(text: string): void {
     if (text === '') return;
     this.#pieces.push(text);
-    // what has begun is streamed to its end, as text is
-    if (this.#stream === null && !this.#run.events.wants('ReasoningDelta')) return;
-    this.#emit((this.#stream ??= streamOf(this.#run.redactor)).push(text));
+    // like text: once started, it is streamed to its end, and the first listener gets everything so far
+    if (this.#stream !== null) return this.#emit(this.#stream.push(text));
+    if (!this.#run.events.wants('ReasoningDelta')) return;
+    this.#stream = streamOf(this.#run.redactor);
+    this.#emit(this.#stream.push(this.#pieces.join('')));
   }
 
-  /** The answer is complete; `reasoning` is emitted as one piece if none of it was streamed. */
+  /** Ends the reasoning. Emits `reasoning` as one piece if none of it was streamed. */
   end(reasoning: string | null): void {
     if (reasoning !== null && this.#pieces.length === 0) this.push(reasoning);
     if (this.#stream) this.#emit(this.#stream.end());
     this.#stream = null;
   }
 
-  /** What has arrived so far; null if nothing has. */
+  /** Reasoning received so far; null if none. */
   get received(): string | null {
     return this.#pieces.length === 0 ? null : this.#pieces.join('');
   }

@@ -8,8 +8,8 @@ import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
 
 /**
- * Checks a final answer against the response format. A mismatch is an error of the step, and the model is told;
- * on a landing step it is none, for there is no next try.
+ * Checks a final answer against the response format. A mismatch is an error of the step, and a message asks the model
+ * to correct it. On a landing step it is not an error, because no retry follows.
  */
 export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
   const ready = run.agent.response?.schema;
@@ -17,7 +17,7 @@ export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
   if (!ready) return;
   const problem = await problemWith(text, ready);
   if (problem === null || draft.softLanding !== null) return;
-  // an answer that was cut off ends the run by its finish reason, which says more
+  // the finish reason of a truncated answer ends the run, and explains more
   if (run.agent.finishReasons.includes(draft.finishReason ?? '')) return;
   const message = `The answer does not match the response format: ${sentence(problem)}`;
   (draft.extraErrors ??= []).push(
@@ -37,7 +37,7 @@ export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
       draft.output = { value: checked.value };
       return null;
     } catch (error) {
-      // a run that was cut off is not judged by its format
+      // a cancelled run is not checked
       return run.cancellation.cause ? null : `it could not be checked (${messageOf(error)})`;
     }
   }

@@ -6,17 +6,17 @@ import { AgentState } from './agent-state.ts';
 import { checkAgentName } from './nested-agent.ts';
 
 /**
- * Revives a state of this agent. Its output went through JSON: the final answer is read through the response format
- * again, so that a date is a date.
+ * Revives a state of this agent. Validates the final answer with the response format again, because JSON does not keep
+ * types such as dates.
  */
 export async function restoreState(agent: AgentDefinition, json: unknown): Promise<AgentState> {
-  const state = AgentState.from(json as AgentState); // refuses what is no state
+  const state = AgentState.from(json as AgentState); // throws on anything else
   checkAgentName(agent, state);
   const { response } = agent;
   if (response === null || state.output === null) return state;
   const said = parseJson(withoutFence(state.outputText));
   const fromText = said.ok ? await outputIn(response.schema, said.value) : null;
-  // a hook may have put another output in the place of the answer
+  // a hook may have replaced the output
   if (fromText && sameJson(toJsonValue(fromText.value), toJsonValue(state.output)))
     return state.with({ output: fromText.value });
   const checked = await response.schema.check(state.output);
@@ -24,7 +24,7 @@ export async function restoreState(agent: AgentDefinition, json: unknown): Promi
   throw new AgentError(
     'foreign_state',
     `The output of this state does not match the response format of agent "${agent.name}": ${checked.message}. ` +
-      'Restore it with the agent that made it.',
+      'Restore it with the agent that created it.',
     { details: { agent: agent.name } },
   );
 }

@@ -14,13 +14,13 @@ type FinishedCall<C extends Call> = C extends Call
       readonly ok: true;
       readonly tool: C['tool'];
       readonly callId: string;
-      /** As the model wrote them, before defaults and transforms. */
+      /** Arguments from the model, before defaults and transforms. */
       readonly args: C['args'];
       readonly result: Stored<C['result']>;
     }
   : never;
 
-/** A call that failed, was refused or denied, has an unknown name, or whose result was truncated. */
+/** A call that failed, was blocked or denied, has an unknown name, or has a truncated result. */
 export interface FailedCall<Name extends string = string> {
   readonly ok: false;
   readonly tool: Name | (string & {});
@@ -30,24 +30,24 @@ export interface FailedCall<Name extends string = string> {
 }
 
 /**
- * A run, a resume or the work of a session while it happens. Its readers are independent: each one gets everything from
- * the start, whenever it starts to read, and the events are kept as long as the stream is.
+ * A live run, resume or session. Readers are independent: each gets all events from the start, even if it starts late.
+ * The stream keeps all events in memory.
  */
 export interface RunStream<
   Output = unknown,
   C extends Call = Call,
   End = AgentState<Output>,
 > extends AsyncIterable<AgentEvent> {
-  /** The text of the agent itself, piece by piece. Text of an attempt that is discarded later is part of it. */
+  /** Text of the agent, without nested agents, in pieces. Includes text of attempts that are discarded later. */
   readonly textStream: AsyncIterable<string>;
   /**
-   * The answer as far as it has arrived: checked against the response format as far as it goes, before defaults and
-   * transforms. Without a format the text so far.
+   * The answer so far, checked against the response format as a partial value, before defaults and transforms. Without
+   * a format, the text so far.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>;
-  /** Each call of the agent itself, when it has ended. */
+  /** Finished calls of the agent, without those of nested agents. */
   readonly toolCalls: AsyncIterable<ToolCallRecord<C>>;
-  /** The state at the end; rejects only on misuse. */
+  /** The final state; rejects only on misuse. */
   readonly state: Promise<End>;
   /** @deprecated Read `state`. */
   readonly result: Promise<End>;
@@ -57,11 +57,11 @@ export interface StreamSource<End> {
   /** Starts the work at once. */
   start(notify: (event: AgentEvent) => void, signal: AbortSignal): Promise<End>;
   readonly signal?: AbortSignal | undefined;
-  /** Whether the work is aborted when its last reader leaves early. */
+  /** Whether the work aborts when the last reader leaves early. */
   readonly stopsWhenLeft: boolean;
-  /** The schema of the answer; null for text. Asked when an answer arrives. */
+  /** Returns the schema of the answer; null for text. Called when an answer arrives. */
   format(): JsonSchema | null;
-  /** Arguments of a call that began in an earlier run. */
+  /** Returns the arguments of a call from an earlier run. */
   argsOf?(callId: string): JsonObject | null;
 }
 
@@ -117,5 +117,5 @@ export function openStream<Output, C extends Call, End>(
     state,
     result: state,
   };
-  return stream as RunStream<Output, C, End>; // values are checked at run time where they come from
+  return stream as RunStream<Output, C, End>; // the sources check the values at run time
 }

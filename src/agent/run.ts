@@ -20,77 +20,77 @@ import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
 
-/** Options of every way to run an agent. Without the names of its tools they fit every agent. */
+/** Options of all methods that run an agent. Without `ToolName` they fit every agent. */
 export interface RunOptions<ToolName extends string = never> {
   readonly executionId?: string;
   readonly signal?: AbortSignal;
-  /** Gets every event of this run, nested agents included. */
+  /** Listener for every event of this run, nested agents included. */
   readonly wiretap?: EventListener;
-  /** The tools that the model is shown in this run. Default: all. A call of any other tool is not run. */
+  /** Names of the tools that the model sees in this run. Default: all. Calls of other tools do not run. */
   readonly activeTools?: readonly ToolName[];
 }
 
 export interface ResumeOptions<ToolName extends string = never> extends RunOptions<ToolName> {
   readonly approvals?: Approvals;
   readonly grant?: Grants;
-  /** Who gives the grant and the answers, for `execution.grantLog` and the results of those calls. */
+  /** Who gives the grant and the answers. Stored in `execution.grantLog` and the results of those calls. */
   readonly by?: string;
 }
 
 /**
- * The options of a call, with `deps` exactly where the agent needs some. `deps` are dependencies of tools, hooks and
- * criteria, such as connections and clients; they are never stored.
+ * The options of a call, with `deps` required if the agent needs them. `deps` are dependencies of tools, hooks and
+ * criteria, such as connections and clients. They are never stored.
  */
 export type WithDeps<Options, Deps> = {} extends Deps
   ? [options?: Options & { readonly deps?: Deps }]
   : [options: Options & { readonly deps: Deps }];
 
-/** What a session adds. */
+/** Options that a session adds. */
 export interface DurableOptions extends ResumeOptions<string> {
   readonly deps?: Readonly<Record<string, unknown>>;
   readonly journal?: Journal;
-  /** Answers that were stored with who gave them; in place of `approvals`. */
+  /** Stored answers with who gave them, in place of `approvals`. */
   readonly answers?: Answers;
-  /** Whose grant it is, and since when. Default: an operator's, now. */
+  /** Authority and time of the grant. Default: an operator, now. */
   readonly granted?: Pick<GrantRecord, 'authority' | 'at'>;
 }
 
-/** One stretch of work on a state: what the loop needs besides the state itself. */
+/** One run or resume: everything that the loop needs besides the state. */
 export class Run implements CallFrame {
   readonly agent: AgentDefinition;
   readonly parent: Run | null;
   readonly depth: number;
   readonly events: RunEvents;
-  /** Of a nested agent: its own and its parent's, whose listeners hear it too. */
+  /** Redactor of the agent; in a nested agent also its parent's, because the parent's listeners get its events. */
   readonly redactor: Redactor;
   readonly cancellation: Cancellation;
   readonly deps: Readonly<Record<string, unknown>>;
   readonly offered: OfferedTools;
-  /** People's answers to calls that wait, by call id; bound to their calls before the run continues. */
+  /** Answers to pending calls by call id, bound to their calls before the run continues. */
   answers: Answers;
-  /** Null unless a session keeps the run. */
+  /** Null outside of a session. */
   readonly journal: Journal | null;
   /** Call ids used in this execution. */
   usedIds: Set<string> = new Set();
-  /** What the state was when the run took it up. */
+  /** Status of the state at the start of the run. */
   readonly previousStatus: AgentStatus;
   readonly previousStopReason: StopReason | null;
-  /** How much of the conversation earlier runs have begun with. */
+  /** Number of messages up to the input of the previous run. */
   readonly messagesBefore: number;
   state: AgentState;
-  /** Milliseconds since the epoch, by the wall clock of the beginning: it follows no change of that clock. */
+  /** Milliseconds since the epoch, from the wall clock at the start; later clock changes have no effect. */
   now: () => number;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
-  /** A complete text of the model that is not emitted yet. */
+  /** Complete message of the model that is not emitted yet. */
   untold: FieldsOf<'MessageAdded'> | null = null;
-  /** Approvals not requested yet: set by a pause, emitted at the end of the run. */
+  /** New pending approvals: set by a pause, emitted at the end of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
-  /** Set once this agent has called another. */
+  /** Set once this agent calls another. */
   family: FamilyAccount | null = null;
-  /** A nested agent has been let begin a model call that has not ended. */
+  /** Whether a model call of this nested agent was admitted and has not ended. */
   isAdmitted = false;
-  /** The caller of `iterate` is gone: stop between steps, without an outcome. */
+  /** Whether the caller left `iterate`: the loop then stops between steps, without an outcome. */
   handedOver = false;
   #dueAt: number = Number.POSITIVE_INFINITY;
   #timerDueAt: number = Number.POSITIVE_INFINITY;
@@ -107,7 +107,7 @@ export class Run implements CallFrame {
     if (!parent) syncSystemClock();
     this.agent = agent;
     this.parent = parent;
-    // first: the rest may ask for the time
+    // first, because the rest may read the time
     this.now = timeOf(agent, state, parent);
     this.depth = parent ? parent.depth + 1 : 0;
     this.state = state;
@@ -158,7 +158,7 @@ export class Run implements CallFrame {
     };
   }
 
-  /** Told where the step is written down, in the same moment: a log has it once, whenever a process dies. */
+  /** Emits the message when the step is saved, so that a log has it exactly once even if the process dies. */
   emitMessage(): void {
     const { untold, events } = this;
     if (untold === null) return;
@@ -167,7 +167,7 @@ export class Run implements CallFrame {
     events.emit('MessageAdded', {
       ...untold,
       content: events.redacted(untold.content),
-      // hidden before it is truncated: half a secret would not be recognized
+      // redact before truncating: half a secret would not be recognized
       ...(reasoning !== undefined && { reasoning: truncatedReasoning(events.redacted(reasoning)) }),
     });
   }
@@ -184,14 +184,19 @@ export class Run implements CallFrame {
     };
   }
 
-  /** Cuts hanging work when the first time limit is reached. A nested agent is bound by its root's deadline. */
+  /** Interrupts hanging work when the first time limit is reached. Nested agents use their root's deadline. */
   watchDeadline(now: number): void {
     if (this.parent) return;
     this.#dueAt = now + this.agent.criteria.remainingMs(this.state, now, this.deps);
     if (this.#dueAt < this.#timerDueAt) this.#arm(now);
   }
 
-  /** Between steps a deadline cuts nothing: the criteria see it. */
+  /** Cancels the run if its time is up and the timer has not fired yet: a deadline beats a pause. */
+  meetDeadline(now: number): void {
+    if (now >= this.#dueAt) this.#arm(now);
+  }
+
+  /** Disarms the deadline between steps, where the criteria enforce it. */
   pauseDeadline(): void {
     this.#dueAt = Number.POSITIVE_INFINITY;
   }
@@ -201,7 +206,7 @@ export class Run implements CallFrame {
     this.#unlinkSignal?.();
   }
 
-  /** One timer per run: when it fires early for a deadline that has moved, it is set anew. */
+  /** Sets the timer of the run. If it fires before a deadline that has moved, it is set again. */
   #arm(now: number): void {
     this.#stopTimer?.();
     if (this.#dueAt <= now)
@@ -224,11 +229,11 @@ export class Run implements CallFrame {
   }
 }
 
-/** What an agent was bound to is of the type that it needs; what comes from outside may belong to others. */
+/** Merges dependencies. Bound ones take precedence, because those of the caller may be meant for other agents. */
 const depsOf = ({ deps }: AgentDefinition, given: Run['deps']): Run['deps'] =>
   deps === null ? given : { ...given, ...deps };
 
-/** What an open execution has written down is not in the future, whichever machine continues it. */
+/** Returns the clock of a run. It never starts before the last update of the execution, even on another machine. */
 function timeOf({ clock }: AgentDefinition, state: AgentState, parent: Run | null): () => number {
   if (parent?.clock === clock) return parent.now;
   const { updatedAt } = state.execution;
@@ -236,7 +241,7 @@ function timeOf({ clock }: AgentDefinition, state: AgentState, parent: Run | nul
   return stretchTime(clock, isNew ? 0 : msOf(updatedAt));
 }
 
-/** A session aborts with who asked, others with a text or anything else. */
+/** Reads the cause of an abort: a session names who requested it, other callers pass a text or any value. */
 function causeOf(signal: AbortSignal, redactor: Redactor, now: string): CancelCause {
   const { reason: given } = signal as { reason: unknown };
   if (given instanceof StopSignal) {
@@ -248,11 +253,17 @@ function causeOf(signal: AbortSignal, redactor: Redactor, now: string): CancelCa
       at: at ?? now,
     };
   }
+  if (given instanceof HandoverSignal) return { by: 'handover', reason: given.reason };
   const reason = typeof given === 'string' ? redactor.text(given) : DEFAULT_STOP;
   return { by: 'user', reason, at: now };
 }
 
-/** The reason that a session aborts with. */
+/** Abort reason of a worker that shuts down: the run continues in another process. */
+export class HandoverSignal {
+  readonly reason = 'The worker is shutting down, and another one continues the run.';
+}
+
+/** Abort reason of a session. */
 export class StopSignal {
   readonly reason: string;
   readonly by: string | null;

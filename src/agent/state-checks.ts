@@ -34,6 +34,9 @@ const executionFields = fields({
   cost: 'number??',
   consecutiveFailures: 'number?',
   totalFailures: 'number?',
+  modelFailures: 'number?',
+  toolFailures: 'number?',
+  failingTools: 'list?',
   cumulativeSeconds: 'number?',
   grants: 'object?',
   grantLog: 'list?',
@@ -51,6 +54,7 @@ const shareFields = fields({
   tokens: 'number',
   cost: 'number??',
 });
+const failingFields = fields({ tool: 'string', failures: 'number' });
 const stepFields = fields({
   id: 'string?',
   number: 'number',
@@ -94,7 +98,7 @@ const documentFields = fields({
   metadata: 'object?',
 });
 
-/** Refuses a document whose parts are not what the loop, the criteria and the reports rely on. */
+/** Rejects a document without the fields that the loop, the criteria and reports rely on. */
 export function checkState(document: Record<string, unknown>): void {
   const { agentId, status, info, execution, unfinishedStep, lastContinuationOutcome } = document;
   if (typeof agentId !== 'string') throw brokenState(`agentId is ${show(agentId)}`, 'a string');
@@ -105,6 +109,7 @@ export function checkState(document: Record<string, unknown>): void {
       within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
       within('.execution.grantLog', grantLogProblem(execution)) ??
       within('.execution.family', familyProblem(execution)) ??
+      within('.execution.failingTools', failingProblem(execution)) ??
       recordProblem(document, documentFields) ??
       within('.steps', listProblem(document['steps'], stepProblem)) ??
       within('.unfinishedStep', unfinishedStep ? unfinishedProblem(unfinishedStep) : null) ??
@@ -121,6 +126,11 @@ const usageProblem = (account: unknown): Problem | null =>
 
 const grantLogProblem = (execution: unknown): Problem | null =>
   listProblem(fieldOf(execution, 'grantLog') ?? [], (entry) => recordProblem(entry, grantFields));
+
+const failingProblem = (execution: unknown): Problem | null =>
+  listProblem(fieldOf(execution, 'failingTools') ?? [], (failing) =>
+    recordProblem(failing, failingFields),
+  );
 
 const familyProblem = (execution: unknown): Problem | null =>
   listProblem(fieldOf(execution, 'family') ?? [], (share) => recordProblem(share, shareFields));

@@ -9,7 +9,6 @@ import {
   turnArb,
 } from '../../test/fixtures/states/scripted-states.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { pairingProblem } from '../messages/pairing.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 
@@ -21,7 +20,7 @@ const turns = fc.array(turnArb, { minLength: 1, maxLength: 3 });
 const runs = { numRuns: 60 };
 
 describe('the whole state as JSON', () => {
-  it('D28: comes back field by field, usage and cost included, whatever was run', async () => {
+  it('D28: keeps every field through JSON, usage and cost included', async () => {
     await fc.assert(
       fc.asyncProperty(turns, async (script) => {
         const state = await stateAfter(AgentState.empty(), script);
@@ -40,7 +39,7 @@ describe('the whole state as JSON', () => {
     );
   });
 
-  it('D28: a revived state continues exactly like the one that never left the process', async () => {
+  it('D28: a revived state continues exactly like the original', async () => {
     await fc.assert(
       fc.asyncProperty(turns, async (script) => {
         const state = await stateAfter(AgentState.empty(), script);
@@ -60,13 +59,13 @@ describe('the whole state as JSON', () => {
         expect(stored.messages.slice(0).map(({ content }) => content)).toEqual(
           live.messages.slice(0).map(({ content }) => content),
         );
-        expect(pairingProblem(stored.messages)).toBeNull();
+        expect(stored.messages.pairingProblem()).toBeNull();
       }),
       runs,
     );
   });
 
-  it('the wall clock is never restored, and old data without session time reads 0', async () => {
+  it('never restores the wall clock, and reads 0 from old data without session time', async () => {
     const state = await agentFor('hi').run('hello');
     expect(state.executionStartedAt).not.toBeNull();
     expect(copy(state).executionStartedAt).toBe(state.executionStartedAt);
@@ -86,9 +85,9 @@ const fixtures = readdirSync(folder)
   }));
 
 describe('D37: documents of every version', () => {
-  it('every version has frozen documents', () => {
+  it('exist as fixtures for every version', () => {
     const versions = new Set(fixtures.map(({ document }) => document.version as number));
-    expect(versions).toEqual(new Set([0, 1]));
+    expect(versions).toEqual(new Set([0, 1, 2]));
   });
 
   it.each(fixtures)('$file loads and takes a turn', async ({ document }) => {
@@ -102,31 +101,31 @@ describe('D37: documents of every version', () => {
     expect(after.status).toBe('completed');
     expect(after.info.startedAt).toBe(state.info.startedAt);
     expect(after.info.usage.total).toBeGreaterThan(before);
-    expect(pairingProblem(after.messages)).toBeNull();
+    expect(after.messages.pairingProblem()).toBeNull();
     expect(AgentState.from(JSON.parse(JSON.stringify(after))).toJSON().version).toBe(1);
   });
 
   it.each(fixtures.filter(({ document }) => document.version === 1))(
     '$file is read without loss',
     ({ document }) => {
-      const read: unknown = JSON.parse(JSON.stringify(AgentState.from(document)), withoutFacts);
+      const read: unknown = JSON.parse(JSON.stringify(AgentState.from(document)), withoutAdded);
       expect(read).toEqual({ ...document, executionStartedAt: null });
     },
   );
 
-  it('a newer version is refused with what to do', () => {
-    const error = refusal({ ...copy(AgentState.empty()), version: 2 });
+  it('rejects a newer version with a remedy', () => {
+    const error = refusal({ ...copy(AgentState.empty()), version: 3 });
     expect(error.code).toBe('unsupported_state_version');
     expect(error.message).toBe(
-      'This state has version 2, and this release reads versions up to 1. It was written by a newer ' +
+      'This state has version 3, and this release reads versions up to 2. It was written by a newer ' +
         'release: upgrade onward here, or finish the session there.',
     );
   });
 });
 
-/** Evaluations of earlier releases have no facts: reading adds them. */
-const withoutFacts = (key: string, value: unknown): unknown =>
-  key === 'facts' ? undefined : value;
+/** Drops what reading adds to documents of earlier releases: facts of evaluations, and failures by kind. */
+const withoutAdded = (key: string, value: unknown): unknown =>
+  ['facts', 'modelFailures', 'toolFailures'].includes(key) ? undefined : value;
 
 function refusal(document: unknown): AgentError {
   try {
@@ -142,10 +141,10 @@ const sound = copy(AgentState.empty());
 const step = { number: 1, toolCalls: [] };
 
 const brokenDocuments: readonly (readonly [document: unknown, says: string])[] = [
-  [null, 'it is null, expected the object that state.toJSON() gives'],
+  [null, 'it is null, expected the object that state.toJSON() returns'],
   ['{}', 'it is "{}", expected the object'],
   [[], 'it is an array of 0, expected the object'],
-  [{}, 'its version is undefined, expected a whole number up to 1'],
+  [{}, 'its version is undefined, expected a whole number up to 2'],
   [{ ...sound, version: '1' }, 'its version is "1", expected a whole number'],
   [{ version: 1, role: 'user', content: 'hi' }, 'agentId is undefined, expected a string'],
   [{ ...sound, status: 'sleeping' }, 'status is "sleeping", expected one of pending'],
@@ -200,7 +199,7 @@ const brokenDocuments: readonly (readonly [document: unknown, says: string])[] =
   [{ ...sound, metadata: 'none' }, 'metadata is "none", expected an object'],
 ];
 
-describe('documents that are none', () => {
+describe('invalid documents', () => {
   it.each(brokenDocuments.map(([document, says]) => ({ document, says })))(
     '$says',
     ({ document, says }) => {
@@ -210,7 +209,7 @@ describe('documents that are none', () => {
     },
   );
 
-  it('any damage is either refused as such or harmless: nothing else is ever thrown', async () => {
+  it('are rejected as invalid or read without harm, for any damage', async () => {
     const sources = fixtures.map(({ document }) => document);
     const junk = fc.constantFrom<unknown>(null, undefined, 0, -1, 'x', true, [], {}, [null], [{}]);
     await fc.assert(

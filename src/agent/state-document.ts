@@ -1,5 +1,6 @@
 import { AppendOnly } from '../append-only.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
+import { countsIn } from '../continuation/retry-account.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { zeroUsage } from '../inference/usage.ts';
@@ -12,10 +13,10 @@ import { newExecution, newSessionInfo } from './execution.ts';
 import { checkState } from './state-checks.ts';
 import { STATE_VERSION, stateMigrations } from './state-migrations.ts';
 
-/** Reads a state document of any version we ever wrote, or says what is wrong with it. */
+/** Reads a state document of any released version, or throws with the first problem. */
 export function readStateDocument(json: unknown): AgentStateData {
   if (!isRecord(json))
-    throw brokenState(`it is ${show(json)}`, 'the object that state.toJSON() gives');
+    throw brokenState(`it is ${show(json)}`, 'the object that state.toJSON() returns');
   const migratedJson = migrated(json);
   checkState(migratedJson);
   const document = migratedJson as unknown as AgentStateJSON; // checkState() proves what we rely on
@@ -23,6 +24,7 @@ export function readStateDocument(json: unknown): AgentStateData {
     readStateDocument(child);
   const info = { ...newSessionInfo(''), ...document.info };
   const execution = { ...newExecution('', null, 0), ...document.execution };
+  const counts = countsIn(document.execution, lastTypeOf(document));
   return {
     ...document,
     version: STATE_VERSION,
@@ -31,9 +33,11 @@ export function readStateDocument(json: unknown): AgentStateData {
       usage: { ...zeroUsage, ...info.usage },
       cumulativeExecutionSeconds: time(info.cumulativeExecutionSeconds),
     },
-    // copies all the way down: the state freezes them, and the document stays the caller's
+    // deep copies: the state freezes them, and the caller's document must stay unfrozen
     execution: {
       ...execution,
+      ...counts,
+      ...(counts.failingTools && { failingTools: counts.failingTools.map((one) => ({ ...one })) }),
       usage: { ...zeroUsage, ...execution.usage },
       cumulativeSeconds: time(execution.cumulativeSeconds),
       grants: { ...execution.grants },
@@ -62,6 +66,10 @@ export function readStateDocument(json: unknown): AgentStateData {
     metadata: document.metadata ?? {},
   };
 }
+
+/** Type of the last step of the execution. An interrupted step counts nothing. */
+const lastTypeOf = ({ steps, execution }: AgentStateJSON): AgentStep['type'] | undefined =>
+  steps.findLast((step) => step.executionId === execution.id && step.type !== 'cut')?.type;
 
 const copyOf = (entry: GrantRecord): GrantRecord => ({ ...entry, grant: { ...entry.grant } });
 
@@ -94,7 +102,7 @@ function readMessages(messages: AgentStateJSON['messages']): Messages {
   }
 }
 
-/** Fills up what the first documents did not write. */
+/** Fills in fields that the earliest documents omitted. */
 function readStep(step: AgentStepJSON): AgentStep {
   return Object.freeze({
     ...emptyStep,
@@ -105,7 +113,7 @@ function readStep(step: AgentStepJSON): AgentStep {
   });
 }
 
-/** Release 0.1.0 counted less than nothing while a wall clock was set back. */
+/** Corrects negative times, which release 0.1.0 wrote if the wall clock was set back. */
 const time = (counted: number): number => Math.max(0, counted);
 
 const emptyStep: Omit<AgentStep, 'number' | 'toolCalls' | 'outcome'> = {

@@ -1,17 +1,17 @@
 import { isoTime } from '../clock.ts';
-import { failedAnswer, worstError } from '../continuation/error-context-resolver.ts';
+import { contextOf, type Failures } from '../continuation/retry-account.ts';
 import { backoffMs } from '../errors/error-policy.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import { minusUsage } from '../inference/usage.ts';
 import type { AgentStep } from './agent-step.ts';
-import type { Booking, Execution } from './execution.ts';
+import type { Booking } from './execution.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
-/** A provider's request for a longer wait is ignored. */
+/** Longest wait that a provider can ask for; longer ones are capped. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
-/** Usage, cost and working time that no earlier stretch of the step has booked. */
+/** Usage, cost and working time of the step that no earlier run has counted. */
 export function bookingOf(draft: StepDraft, now: number, step: Booking['step']): Booking {
   const { counted, usage, cost, family, beganAt, waitedMs } = draft;
   return {
@@ -27,40 +27,16 @@ export function bookingOf(draft: StepDraft, now: number, step: Booking['step']):
 export const workedMs = (draft: StepDraft, now: number): number =>
   (draft.counted?.ms ?? 0) + now - draft.beganAt;
 
-/** One failure is one step with at least one error that the policy does not ignore; a cut step counts for nothing. */
-export function failures(
-  run: Run,
-  { type }: StepDraft,
-  errors: readonly ErrorRecord[],
-): Pick<Execution, 'consecutiveFailures' | 'totalFailures'> {
-  const { consecutiveFailures, totalFailures } = run.state.execution;
-  if (type === 'cut') return { consecutiveFailures, totalFailures };
-  if (errors.length === 0) return { consecutiveFailures: 0, totalFailures };
-  const { errorPolicy } = run.agent;
-  const worst = worstError({ type, errors }, errorPolicy);
-  const ignored =
-    worst && errorPolicy.handlingOf({ ...worst, modelCall: failedAnswer({ type }) }) === 'ignore';
-  const more = ignored ? 0 : 1;
-  return {
-    consecutiveFailures: consecutiveFailures + more,
-    totalFailures: totalFailures + more,
-  };
-}
-
-/** Drawn once, before the step is judged: time limits look ahead over it. Null when there will be no next try. */
-export function drawWait(
-  run: Run,
-  failure: ErrorRecord,
-  consecutiveFailures: number,
-): number | null {
+/** Draws the wait before a retry, once, because time limits include it. Null if there is no retry. */
+export function drawWait(run: Run, failure: ErrorRecord, failures: Failures): number | null {
   const { errorPolicy, random } = run.agent;
-  const { grants } = run.state.execution;
-  const { type, retryable, retryAfterMs } = failure;
-  const mayRetry = errorPolicy.handlingOf({ type, retryable, modelCall: true }) === 'retry';
-  if (!mayRetry || consecutiveFailures > errorPolicy.maxRetries + (grants.retries ?? 0))
-    return null;
+  const policy = errorPolicy.withMoreRetries(run.state.execution.grants.retries ?? 0);
+  const { totalFailures, modelFailures } = failures;
+  const context = contextOf(failure, { type: 'error' }, failures, totalFailures, policy);
+  if (policy.evaluate(context) !== 'retry') return null;
+  const { retryAfterMs } = failure;
   return retryAfterMs === undefined
-    ? backoffMs(errorPolicy.backoff, consecutiveFailures, random())
+    ? backoffMs(policy.backoff, modelFailures, random())
     : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, retryAfterMs));
 }
 

@@ -17,7 +17,7 @@ import { toolMessage } from './tool-message.ts';
 type DraftStart = Pick<StepDraft, 'number' | 'attempt' | 'softLanding' | 'waitedMs' | 'beganAt'> &
   Partial<Pick<StepDraft, 'id' | 'startedAt' | 'messageId' | 'counted'>>;
 
-/** A step while it is being made. Becomes an {@link AgentStep} when it is judged. */
+/** A step in progress. Becomes an {@link AgentStep} when it is evaluated. */
 export class StepDraft {
   readonly id: string;
   readonly number: number;
@@ -25,9 +25,9 @@ export class StepDraft {
   readonly startedAt: string;
   readonly softLanding: string | null;
   readonly waitedMs: number;
-  /** Fixed before the first chunk is shown. */
+  /** Set before the first chunk is emitted. */
   readonly messageId: string;
-  /** Working time, usage and cost of earlier stretches, already in the accounts; null on the first stretch. */
+  /** Working time, usage and cost of earlier runs of this step, already in the totals; null in the first run. */
   readonly counted: {
     readonly ms: number;
     readonly usage: Usage;
@@ -35,42 +35,42 @@ export class StepDraft {
   } | null;
   readonly beganAt: number;
   calls: readonly ToolCall[] = [];
-  /** Why a call must not run, at the call's place. */
+  /** Why a call must not run, at the index of the call. */
   problems: (string | undefined)[] | null = null;
-  /** At the call's place; undefined while it is open. */
+  /** Results at the index of their call; undefined while the call is open. */
   results: (ToolResult | undefined)[] = [];
   /** Agents that paused inside a call, by call id. */
   children: Map<string, AgentState> | null = null;
-  /** How much of those agents is in this step's accounts, where it is not all of it. */
+  /** Usage of those agents already in this step's totals, if it is not all of it. */
   childAccounts: Map<string, ChildAccount> | null = null;
-  /** Whether a journal has the whole step, with everything needed to continue it. */
+  /** Whether a journal has saved the step with everything needed to continue it. */
   isSaved = false;
-  /** Messages of this step that the conversation does not have yet. */
+  /** Messages of this step that are not in the conversation yet. */
   newMessages: Message[] = [];
   messageIds: string[] = [];
   failure: ErrorRecord | null = null;
-  /** Errors of an answered step that belong to no call: a format mismatch, a hook that threw afterwards. */
+  /** Errors of an answered step without a call: a format mismatch, or a hook that threw after the answer. */
   extraErrors: ErrorRecord[] | null = null;
-  isCut = false;
+  isTruncated = false;
   usage: Usage = zeroUsage;
   cost: number | null = 0;
-  /** Which part of it agents behind its calls have used, in this stretch. */
+  /** Part of it used by nested agents in this run. */
   family: readonly FamilyShare[] | null = null;
   finishReason: FinishReason | null = null;
   readonly notes: string[] = [];
-  /** Text that listeners have seen. */
+  /** Streamed text. */
   shown = '';
   chunks = 0;
-  /** Characters of the chunks that told it: secrets are hidden in them. */
+  /** Length of the emitted chunks, which are redacted. */
   told = 0;
-  /** How often the text was begun anew: by a hook, or after a process was lost. */
+  /** Number of restarts of the text, by a hook or after a lost process. */
   restart = 0;
-  /** Pieces of reasoning that were emitted, and whether any of them still counts. */
+  /** Number of emitted pieces of reasoning. */
   reasoningPieces = 0;
   hasShownReasoning = false;
   /** The validated value of a response format. */
   output: { readonly value: unknown } | null = null;
-  /** Calls whose approval was asked for before. */
+  /** Calls whose approval was requested earlier. */
   announced: ReadonlySet<string> = nothingAnnounced;
 
   private constructor(fields: DraftStart) {
@@ -94,7 +94,7 @@ export class StepDraft {
     let softLanding: string | null = null;
     // never the first step: an execution gets at least one answer with tools
     if (agent.landingReserve && execution.answeredSteps > 0) {
-      // a failed landing is tried again as one, unless a grant has settled it
+      // a failed landing step is retried as a landing step, unless a grant settled it
       const mark = retried && retried.number > execution.handledStep && retried.softLanding;
       softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve, run.deps);
     }
@@ -107,7 +107,7 @@ export class StepDraft {
     });
   }
 
-  /** Takes up a step that paused: what it had is kept, what it counted is not counted again. */
+  /** Continues a paused step. Keeps its data, and does not count its usage again. */
   static reopened(
     run: Run,
     step: UnfinishedStep,
@@ -142,7 +142,7 @@ export class StepDraft {
     return draft;
   }
 
-  /** Counts what agents behind its calls have used. */
+  /** Adds the usage of nested agents. */
   addSpending({ usage, cost, shares }: Spending): void {
     this.usage = addUsage(this.usage, usage);
     this.cost = addCost(this.cost, cost);
@@ -154,7 +154,7 @@ export class StepDraft {
     this.messageIds.push(message.id);
   }
 
-  /** Hands the new messages over; they are in the conversation from now on. */
+  /** Removes and returns the new messages, for the conversation. */
   takeMessages(): Message[] {
     const messages = this.newMessages;
     this.newMessages = [];
@@ -165,7 +165,7 @@ export class StepDraft {
     return this.results.slice() as ToolResult[]; // no call is open
   }
 
-  /** Whether listeners have seen anything that would not count if the model were asked again. */
+  /** Whether anything was streamed that another model call would void. */
   get hasShown(): boolean {
     return this.shown !== '' || this.hasShownReasoning;
   }
@@ -175,7 +175,7 @@ export class StepDraft {
     return false;
   }
 
-  /** Places of the calls that have no result yet. */
+  /** Indexes of the calls without a result. */
   get openCalls(): number[] {
     return [...this.calls.keys()].filter((i) => !this.results[i]);
   }
@@ -188,7 +188,7 @@ export class StepDraft {
     return errors.length > 0 ? errors : noErrors;
   }
 
-  /** The step as a record; evaluation fills in `outcome` and freezes it. */
+  /** Returns the step as a record. The evaluation sets `outcome` and freezes it. */
   toStep(
     executionId: string,
     durationMs: number,
@@ -201,7 +201,7 @@ export class StepDraft {
       executionId,
       type: this.type,
       attempt: this.attempt,
-      // exact copies: an array that grew keeps room for a dozen more, and steps are kept for good
+      // copied, because an array that grew keeps spare capacity, and steps are kept permanently
       messageIds: this.messageIds.slice(),
       toolCalls: this.calls,
       results: this.hasOpenCalls ? this.results.filter((r) => r !== undefined) : this.#allResults,
@@ -220,13 +220,13 @@ export class StepDraft {
     return step;
   }
 
-  /** The step while calls are open: with the agents inside them, and why some must not run. */
+  /** Returns the step with its open calls, paused nested agents and problems. */
   toUnfinished(executionId: string, durationMs: number): UnfinishedStep {
     const children = Array.from(
       this.children ?? [],
       ([id, child]) => [id, child.toJSON()] as const,
     );
-    // assigned, not spread: this runs once a step where a journal is kept
+    // Object.assign is faster than a spread, and a journal needs this once per step
     const step = this.toStep(executionId, durationMs, this.errors, null);
     const more: Pick<UnfinishedStep, 'type' | 'children' | 'problems' | 'childAccounts'> = {
       type: 'tool_calls',
@@ -247,11 +247,11 @@ export class StepDraft {
 
   get type(): AgentStep['type'] {
     if (this.failure) return 'error';
-    if (this.isCut) return 'cut';
+    if (this.isTruncated) return 'cut';
     return this.calls.length > 0 ? 'tool_calls' : 'final';
   }
 
-  /** Adds the answers to the calls, in call order. */
+  /** Adds the tool messages in call order. */
   addToolMessages(createdAt: string): void {
     for (let i = 0; i < this.calls.length; i++) {
       const call = this.calls[i];

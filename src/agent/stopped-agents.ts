@@ -7,10 +7,10 @@ import type { Run } from './run.ts';
 
 /** Most agents that an outcome names. */
 const MOST = 3;
-/** Steps that are looked at, the newest first. */
+/** Most steps searched, newest first. */
 const MOST_STEPS = 200;
 
-/** Names the agents behind calls of this execution that stopped before they were done. */
+/** Adds the nested agents of this execution that stopped early. */
 export function withStoppedAgents(run: Run, outcome: ContinuationOutcome): ContinuationOutcome {
   if (!run.agent.callsAgents) return outcome;
   const found = stoppedAgents(run);
@@ -33,7 +33,7 @@ function stoppedAgents({ agent, state }: Run): readonly StoppedAgent[] {
   return [...found.values()];
 }
 
-/** A stopped agent returns its text with its stop reason. */
+/** Reads the stop reason from the result of a stopped nested agent. */
 function stopReasonIn({ results }: AgentStep, callId: string): StopReason | null {
   const value = results.find((result) => result.callId === callId)?.value;
   const stopped = isRecord(value) ? value['stopped'] : null;

@@ -1,6 +1,5 @@
 import type { AgentEvent } from '../events/agent-event.ts';
 import { isHarmless, parsePartialJson, type JsonObject } from '../json.ts';
-import { partialCheck } from '../tools/partial-schema.ts';
 import { resultText } from '../tools/tool-result.ts';
 import type { StreamSource, ToolCallRecord } from './run-stream.ts';
 
@@ -8,7 +7,7 @@ type Events = AsyncGenerator<AgentEvent, void, undefined>;
 
 const isOfRoot = (event: AgentEvent): boolean => event.parentAgentId === null;
 
-/** The text of the root: its chunks, or the whole message where its driver does not stream. */
+/** Yields the text of the root agent: its chunks, or whole messages if its driver does not stream. */
 export async function* readText(events: Events): AsyncGenerator<string, void, undefined> {
   let streamed = '';
   for await (const event of events) {
@@ -22,10 +21,10 @@ export async function* readText(events: Events): AsyncGenerator<string, void, un
   }
 }
 
-/** A longer text is read again only once it has grown by this part: reading stays linear in its length. */
+/** Fraction by which a text must grow before it is parsed again, so that the total work stays linear. */
 const GROWTH = 1 / 32;
 
-/** The answer of the root as far as it has arrived. */
+/** Yields the answer of the root agent so far. */
 export async function* readPartials(
   events: Events,
   source: Pick<StreamSource<unknown>, 'format'>,
@@ -50,7 +49,7 @@ export async function* readPartials(
       if (event.type === 'StreamDiscarded') [pieces, length, due] = [[], 0, 0];
       continue;
     }
-    read ??= readerOf(source);
+    read ??= await readerOf(source);
     const text = pieces.join('');
     pieces = [text];
     const value = read(text);
@@ -61,19 +60,23 @@ export async function* readPartials(
   }
 }
 
-/** Reads what the text holds so far: undefined where that is nothing, or does not match the format. */
-function readerOf({ format }: Pick<StreamSource<unknown>, 'format'>): (text: string) => unknown {
+/** Creates a parser for an incomplete text; returns undefined if it is empty or does not match the format. */
+async function readerOf({
+  format,
+}: Pick<StreamSource<unknown>, 'format'>): Promise<(text: string) => unknown> {
   const schema = format();
   if (schema === null) return (text) => text;
-  const fits = checkOf(schema);
+  const fits = await checkOf(schema);
   return (text) => {
     const value = parsePartialJson(text);
     return value !== undefined && isHarmless(value) && fits(value) ? value : undefined;
   };
 }
 
-/** The library behind a schema may check what its JSON form cannot say, and then that form may be of any kind. */
-function checkOf(schema: JsonObject): (value: unknown) => boolean {
+/** Creates a check of partial values. Accepts everything if the JSON Schema is not supported. */
+async function checkOf(schema: JsonObject): Promise<(value: unknown) => boolean> {
+  // loaded on demand, because few streams need it
+  const { partialCheck } = await import('../tools/partial-schema.ts');
   try {
     return partialCheck(schema);
   } catch {
@@ -81,7 +84,7 @@ function checkOf(schema: JsonObject): (value: unknown) => boolean {
   }
 }
 
-/** The calls of the root that have ended. */
+/** Yields the finished calls of the root agent. */
 export async function* readCalls(
   events: Events,
   source: Pick<StreamSource<unknown>, 'argsOf'>,

@@ -8,7 +8,7 @@ import { openStream, type RunStream } from './run-stream.ts';
 export const isResume = (input: RunInput | ResumeInput): input is ResumeInput =>
   typeof input === 'object' && input !== null && 'resume' in input;
 
-/** Starts a run or a resume, and gives its events to readers. */
+/** Starts a run or a resume, and streams its events. */
 export function streamRun(
   agent: AgentDefinition,
   input: RunInput | ResumeInput,
@@ -33,7 +33,7 @@ export function streamRun(
         signal: stop,
         wiretap(event) {
           notify(event);
-          return wiretap?.(event); // the bus reports the failure of a promise
+          return wiretap?.(event); // the bus reports a rejected promise
         },
       }),
   });

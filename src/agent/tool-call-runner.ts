@@ -24,21 +24,21 @@ import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
 
-/** Writes down what becomes of one call, and tells the listeners. */
+/** Runs one call, records its result and emits its events. */
 export class ToolCallRunner {
   readonly #run: Run;
   readonly #draft: StepDraft;
   readonly #place: number;
   #startedAt = 0;
-  /** The start in the journal: one per call, however often a hook calls it. */
+  /** Start in the journal: one per call, even if a hook runs the tool several times. */
   #start: Promise<void> | null = null;
-  /** Set when an agent behind the call paused: whatever hooks make of it, the call stays open. */
+  /** Set when the nested agent paused. The call then stays open, regardless of hooks. */
   #paused: NestedPause | null = null;
-  /** How a person answered, where the call has waited. */
+  /** Answer of an approver. */
   #approval: ApprovalRecord | null = null;
   #hasRun = false;
   #isTruncated = false;
-  /** Set when a hook asked for arguments that a person would have to approve. */
+  /** Set when a hook changed the arguments to ones that need approval. */
   #blocked: MissingApproval | null = null;
 
   constructor(run: Run, draft: StepDraft, place: number) {
@@ -48,10 +48,10 @@ export class ToolCallRunner {
   }
 
   get call(): ToolCall {
-    return this.#draft.calls[this.#place] as ToolCall; // places are taken from the list of calls
+    return this.#draft.calls[this.#place] as ToolCall; // a valid index
   }
 
-  /** Keeps who answered the call, and for which arguments. */
+  /** Notes who answered the call, and for which arguments. */
   note(answer: GivenAnswer, args: JsonObject): void {
     const { by = null, at = isoTime(this.#run.now()) } = answer;
     const isEdited = 'args' in answer && answer.args !== undefined;
@@ -59,7 +59,7 @@ export class ToolCallRunner {
     this.#approval = { decision, by, at, argsHash: argsHash(args) };
   }
 
-  /** Records arguments that a person changed; the model is told in the result. */
+  /** Records edited arguments. The tool message tells the model about them. */
   edit(args: JsonObject): JsonObject {
     const edited = toJsonValue(args) as JsonObject;
     const draft = this.#draft;
@@ -71,7 +71,7 @@ export class ToolCallRunner {
 
   run(tool: AnyTool, args: JsonObject, checked: unknown): Promise<void> {
     const { events, agent, cancellation } = this.#run;
-    // a call beside this one, or its own check, may have ended the run: the call is sealed with the step
+    // a parallel call or the argument check may have ended the run: the step then closes this call
     if (cancellation.cause) return Promise.resolve();
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
@@ -79,7 +79,7 @@ export class ToolCallRunner {
     this.#run.emitMessage();
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
-    // so may a listener that was told
+    // so may a listener
     if (cancellation.cause) return Promise.resolve();
     const { toolCall } = agent.hooks;
     const work = toolCall
@@ -97,7 +97,7 @@ export class ToolCallRunner {
     const { cancellation, state, hookContext } = this.#run;
     let own: unknown = notRun;
     let inside: Promise<unknown> | null = null;
-    // a copy: whatever hooks do to it, what was checked and recorded stays as it is
+    // a copy, so that hooks cannot change the checked and recorded arguments
     const copy = toJsonValue(args) as JsonObject;
     const input: ToolCallInput = { tool: tool.name, callId: this.call.id, args: copy, state };
     const next = async (given: ToolCallInput): Promise<unknown> => {
@@ -106,7 +106,7 @@ export class ToolCallRunner {
     };
     const hooked = cancellation.race(toolCall(input, next, hookContext));
     const returned = await hooked.catch(async (error: unknown) => {
-      // an agent behind the tool ends by itself on a cancel, and what it used counts
+      // a cancelled nested agent ends by itself, and its usage counts
       if (cancellation.cause && tool.agent !== undefined) await inside?.catch(() => {});
       throw error;
     });
@@ -121,14 +121,14 @@ export class ToolCallRunner {
     else this.#finish(tool, returned);
   }
 
-  /** Arguments that a hook changed are checked like those of a model; an answer for others does not count for them. */
+  /** Checks arguments that a hook changed like those of the model. An approval of the original ones does not count. */
   async #invokeGiven(
     tool: AnyTool,
     given: JsonObject,
     args: JsonObject,
     checked: unknown,
   ): Promise<unknown> {
-    // an agent that continues has its arguments already
+    // a resumed nested agent already has its arguments
     if (this.#draft.children?.has(this.call.id)) return this.#invoke(tool, checked);
     const changed = argumentsIn(given);
     if (typeof changed === 'string')
@@ -151,16 +151,16 @@ export class ToolCallRunner {
   async #callJournaled(tool: AnyTool, checked: unknown): Promise<unknown> {
     const { journal } = this.#run;
     const draft = this.#draft;
-    // an agent that continues was started before
+    // a resumed nested agent was started earlier
     if (this.#start === null && !draft.children?.has(this.call.id))
       this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
     await this.#start;
-    // at the last moment: calls beside this one, or a hook, may have held it up
+    // at the last moment, because parallel calls or a hook may have delayed this call
     for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
     return this.#call(tool, checked);
   }
 
-  /** Null where the journal has the step: a call is written down with the step that it belongs to, never without. */
+  /** Checkpoint of the step for the journal; null if the step is already saved. A call is saved with its step only. */
   #checkpoint(): Checkpoint | null {
     const draft = this.#draft;
     if (draft.isSaved) return null;
@@ -181,7 +181,7 @@ export class ToolCallRunner {
     return returned;
   }
 
-  /** Keeps the state of an agent that paused inside the call, or drops what was kept of it. */
+  /** Keeps the state of a paused nested agent, or deletes the kept state. */
   #keepChild(): boolean {
     const draft = this.#draft;
     if (this.#paused) (draft.children ??= new Map()).set(this.call.id, this.#paused.state);
@@ -191,7 +191,7 @@ export class ToolCallRunner {
 
   #finish(tool: AnyTool, returned: unknown): void {
     if (this.#keepChild()) return;
-    // an agent that was cut off with this run has no answer: its call is sealed like any other
+    // a nested agent that was cancelled with this run has no answer: the step closes its call
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
     const { value, cut } = recordedValue(returned, tool.maxResultChars);
     if (cut) {
@@ -203,7 +203,7 @@ export class ToolCallRunner {
 
   #caught(tool: AnyTool, error: unknown): void {
     if (this.#run.journal?.failure) throw this.#run.journal.failure;
-    // a plain tool may throw what it likes, our own errors included; only a script that ran out is the test's mistake
+    // a tool may throw any error, AgentError included; only an exhausted test script is misuse
     if (isMisuse(error) && (tool.agent !== undefined || AgentError.is(error, 'script_exhausted')))
       throw error;
     if (this.#keepChild()) return;
@@ -224,7 +224,7 @@ export class ToolCallRunner {
     this.fail({ type: 'validation', code, message });
   }
 
-  /** A process died between the start of the call and its end. */
+  /** Reports a call whose process died between its start and its end. */
   reportLost(): void {
     const { name } = this.call;
     this.fail({
@@ -262,11 +262,12 @@ export class ToolCallRunner {
       toolCallId: id,
       success: kind === 'ok',
       error: kind === 'ok' ? null : (error?.message ?? kind),
+      ...(kind !== 'ok' && { errorCode: error?.code ?? kind }),
       durationMs,
       result: events.redacted(value),
       ...(this.#approval && { approval: this.#approval }),
       ...(this.#isTruncated && { truncated: true }),
-      // no event said that it began
+      // there was no ToolCallStarted event
       ...(this.#startedAt === 0 && { args: events.redacted(argsRaw ?? args) }),
     });
   }
@@ -274,7 +275,7 @@ export class ToolCallRunner {
 
 const notRun = Symbol('not run');
 
-/** A hook asked for arguments that need an answer, and there is none for them. */
+/** A hook changed the arguments to ones that need an approval. */
 class MissingApproval extends Error {
   override readonly name = 'MissingApproval';
   constructor(tool: string, hasRun: boolean) {
@@ -285,7 +286,7 @@ class MissingApproval extends Error {
   }
 }
 
-/** Whether a person has to be asked. */
+/** Whether the call needs approval. */
 export const needsApproval = (run: Run, tool: AnyTool, args: unknown): Promise<boolean> =>
   run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 

@@ -1,16 +1,19 @@
 import { show } from '../errors/agent-error.ts';
-import { messageOf } from '../errors/error-record.ts';
+import { messageOf, type ErrorRecord } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { badArguments, ToolCallRunner, needsApproval } from './tool-call-runner.ts';
+import type { AgentState } from './agent-state.ts';
+import { unbooked } from './family-shares.ts';
+import { canContinue } from './nested-agent.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
 
-/** How many calls of one step run at the same time. */
+/** Most calls of one step that run at the same time. */
 const CONCURRENCY = 8;
 
-/** Brings every open call of the step to a result, or leaves it open where a person has to answer first. */
+/** Runs every open call of the step; a call that needs approval stays open. */
 export function runCalls(run: Run, draft: StepDraft): Promise<unknown> {
   if (draft.calls.length === 1 && draft.hasOpenCalls) return settle(run, draft, 0);
   const open = draft.openCalls;
@@ -35,16 +38,24 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     );
   if (problem !== undefined) return runner.reject('bad_arguments', problem);
   const tool = run.agent.tools.get(call.name);
+  const child = draft.children?.get(call.id);
+  if (child && !canContinue(child, tool)) {
+    leaveBehind(draft, call.id, child);
+    return runner.reject('unknown_tool', agentLeft(call.name, child, run.offered.toolNames));
+  }
   if (isLost(run, call)) return runner.reportLost();
-  if (!tool || !wasOffered(run, draft, call))
-    return runner.reject('unknown_tool', unknownTool(call.name, run.offered.toolNames));
-  if (draft.children?.has(call.id)) return await runner.run(tool, call.args, undefined);
-  const answer = draft.announced.size > 0 ? run.answers.get(call.id) : undefined;
+  const answer = draft.announced.size > 0 && !child ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
     runner.note(answer, call.args);
     return runner.close('denied', `Denied by a person: ${answer.deny}`);
   }
-  // earlier releases kept arguments of any depth
+  if (!tool || !wasOffered(run, draft, call)) {
+    if (answer) runner.note(answer, call.args);
+    const message = draft.counted === null ? unknownTool : toolLeft;
+    return runner.reject('unknown_tool', message(call.name, run.offered.toolNames));
+  }
+  if (child) return await runner.run(tool, call.args, undefined);
+  // earlier releases stored arguments of any depth
   const recorded = draft.counted === null ? call.args : argumentsIn(call.args);
   if (typeof recorded === 'string') return runner.reject('bad_arguments', recorded);
   if (answer && answer.argsHash !== argsHash(call.args))
@@ -71,20 +82,28 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   await runner.run(tool, args, ready);
 }
 
-/** A step that was reopened was answered in an earlier run, which may have offered other tools. */
+/** Counts the usage of a nested agent that gives no answer. */
+function leaveBehind(draft: StepDraft, callId: string, child: AgentState): void {
+  draft.addSpending(unbooked([[callId, child]], draft.childAccounts));
+  draft.childAccounts?.delete(callId);
+  draft.children?.delete(callId);
+}
+
+/** Whether the model saw the tool. A reopened step is from an earlier run, which may have offered other tools. */
 const wasOffered = ({ offered }: Run, { counted }: StepDraft, { name }: ToolCall): boolean =>
   counted !== null || offered.toolNameSet.has(name);
 
-/** Begun by a process that died, and not to be begun again; an agent continues where its own journal ends. */
+/** Whether a dead process started the call and it must not run again. Nested agents continue from their own journal. */
 function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
   if (!journal?.wasStarted(id)) return false;
   const tool = agent.tools.get(name);
   return tool === undefined || !(tool.idempotent || tool.agent !== undefined);
 }
 
-/** Gives every call that is still open a result, so that the conversation stays valid. */
-export function sealOpenCalls(run: Run, draft: StepDraft): void {
+/** Closes every open call with a result, so that the conversation stays valid. */
+export function sealOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | null = null): void {
   const { cause } = run.cancellation;
+  const failed = fatal && `the run stopped on an error of ${fatal.toolName ?? 'the step'}`;
   for (const place of draft.openCalls) {
     const runner = new ToolCallRunner(run, draft, place);
     if (isLost(run, runner.call)) runner.reportLost();
@@ -93,13 +112,21 @@ export function sealOpenCalls(run: Run, draft: StepDraft): void {
     else
       runner.close(
         'aborted',
-        `Not finished: ${sentence(cause?.reason ?? run.stopRequest?.reason ?? 'stopped')}`,
+        `Not finished: ${sentence(cause?.reason ?? run.stopRequest?.reason ?? failed ?? 'stopped')}`,
       );
   }
 }
 
 const notAsApproved = (name: string): string =>
   `Blocked: the arguments of "${name}" are not those that a person has approved. It was not run.`;
+
+/** Of a step that an earlier version of the agent has begun. */
+const toolLeft = (name: string, known: readonly string[]): string =>
+  `The tool ${show(name)} is not available any more, so the call was not run. Available: ${known.join(', ') || 'none'}.`;
+
+const agentLeft = (name: string, { agentName }: AgentState, known: readonly string[]): string =>
+  `The agent ${show(agentName)} behind ${show(name)} was interrupted and is not available any more. What its tools did ` +
+  `stays done, and it gives no answer. Available: ${known.join(', ') || 'none'}.`;
 
 const unknownTool = (name: string, known: readonly string[]): string =>
   `There is no tool ${show(name)}. Available: ${known.join(', ') || 'none'}.`;

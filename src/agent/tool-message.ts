@@ -2,7 +2,7 @@ import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { resultText, type ToolResult } from '../tools/tool-result.ts';
 
-/** What the model reads of a call; where a person changed the arguments, it is told so. */
+/** Creates the message with the result of a call, which also tells the model about edited arguments. */
 export function toolMessage(
   call: ToolCall,
   { kind, value }: ToolResult,
@@ -19,7 +19,7 @@ export function toolMessage(
     toolCallId: call.id,
     name: call.name,
     createdAt,
-    // a result may say anything, also what only this library says: what became of the call is kept beside the text
+    // the metadata keeps the kind of the result, because a tool may return the same texts as this library
     ...((isEdited || kind !== 'ok') && {
       metadata: { toolResult: isEdited ? { kind, editedArgs: call.args } : { kind } },
     }),

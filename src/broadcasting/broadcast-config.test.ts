@@ -29,7 +29,7 @@ describe('BroadcastConfig', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('a preset takes changes', () => {
+  it('a preset accepts changes', () => {
     const config = BroadcastConfig.minimal({ includeTools: true, frameBytes: 30_000 });
     expect({ ...config }).toEqual({
       ...nothing,

@@ -1,22 +1,25 @@
 import { invalidOption, whole } from '../errors/agent-error.ts';
 
 export interface BroadcastSettings {
-  /** Chunks of text and of tool arguments while they are made. */
+  /** Whether to send text and tool arguments in chunks while the model writes them. */
   readonly includeStream: boolean;
   readonly includeSteps: boolean;
-  /** Tool calls and approvals. */
+  /** Whether to send tool calls and approvals. */
   readonly includeTools: boolean;
   readonly includeContinuationTrace: boolean;
-  /** Whole arguments with `agent.tool.started`; an approval always has them. */
+  /** Whether `agent.tool.started` has the whole arguments. An approval always has them. */
   readonly includeToolArgs: boolean;
-  /** The model's reasoning: `agent.reasoning.chunk` while it is made (with `includeStream`), and on `agent.message`. */
+  /**
+   * Whether to send the model's reasoning: `agent.reasoning.chunk` (with `includeStream`), and a field of
+   * `agent.message`.
+   */
   readonly includeReasoning: boolean;
-  /** Characters of a summary. */
+  /** Characters of a summary of arguments. Default 200. */
   readonly maxArgLength: number;
   readonly maxResultLength: number;
-  /** The largest request that carries one envelope. */
+  /** Bytes of the largest request that carries one envelope. Default 10,000. */
   readonly frameBytes: number;
-  /** Envelopes that wait for a slow transport. */
+  /** Envelopes that may wait for a slow transport. Default 1,000. */
   readonly queueSize: number;
 }
 
@@ -40,7 +43,7 @@ const debug = {
   includeReasoning: true,
 };
 
-/** Which envelopes are sent, and how large they may be. */
+/** Selects which envelopes are sent, and limits their size. */
 export class BroadcastConfig implements BroadcastSettings {
   readonly includeStream: boolean;
   readonly includeSteps: boolean;
@@ -53,7 +56,7 @@ export class BroadcastConfig implements BroadcastSettings {
   readonly frameBytes: number;
   readonly queueSize: number;
 
-  /** Standard, but for what is given. */
+  /** Starts from the standard preset and applies `settings`. */
   constructor(settings: Partial<BroadcastSettings> = {}) {
     const all = { ...minimal, ...standard, ...settings };
     for (const [name, value] of Object.entries(all)) {
@@ -81,17 +84,17 @@ export class BroadcastConfig implements BroadcastSettings {
     Object.freeze(this);
   }
 
-  /** Status and messages. */
+  /** Sends status and messages. */
   static minimal(settings: Partial<BroadcastSettings> = {}): BroadcastConfig {
     return new BroadcastConfig({ ...minimal, ...settings });
   }
 
-  /** Also steps, tools, approvals and text while it is made. */
+  /** Adds steps, tools, approvals and streamed text. */
   static standard(settings: Partial<BroadcastSettings> = {}): BroadcastConfig {
     return new BroadcastConfig({ ...standard, ...settings });
   }
 
-  /** Also every outcome with all its evaluations, whole arguments, and the model's reasoning. */
+  /** Adds every outcome with all its evaluations, whole arguments, and the model's reasoning. */
   static debug(settings: Partial<BroadcastSettings> = {}): BroadcastConfig {
     return new BroadcastConfig({ ...debug, ...settings });
   }

@@ -11,17 +11,17 @@ import { refusesAll, TransportGate } from './transport-gate.ts';
 
 export interface BroadcastSessionsOptions extends DeliveryOptions {
   readonly broadcaster: Broadcaster;
-  /** Default: `BroadcastConfig.standard()`. */
+  /** Which envelopes are sent. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
 }
 
 export interface SessionBroadcasts {
   readonly stats: BroadcastStats;
-  /** Sessions that are at work here, or whose last envelopes are on their way. */
+  /** Number of sessions that run here or still have envelopes to send. */
   readonly sessions: number;
-  /** True when everything is out or given up, false when the time (5 seconds) was over before. */
+  /** Resolves with true when every envelope is sent or dropped, with false after `timeoutMs` (default 5 seconds). */
   flush(timeoutMs?: number): Promise<boolean>;
-  /** Hears no more, flushes, then gives up what is left. */
+  /** Stops listening, flushes, then drops what is left. */
   close(timeoutMs?: number): Promise<boolean>;
 }
 
@@ -29,16 +29,19 @@ interface Line {
   readonly queue: EnvelopeQueue;
   executionId: string;
   adapter: AgentEventEnvelopeAdapter;
-  /** The run has ended or paused, or went elsewhere. */
+  /** Whether the run has ended, paused or moved to another worker. */
   isOver: boolean;
 }
 
-/** A session that was taken over elsewhere says no more: beyond this many the oldest silent one is forgotten. */
-const MOST_LINES = 10_000;
-/** How often losses are logged at most, without a listener for them. */
+/**
+ * Limit of tracked sessions. A session that another worker took over emits nothing more, so the oldest idle one is
+ * dropped.
+ */
+const MAX_SESSIONS = 10_000;
+/** Shortest interval between two log lines about dropped envelopes, if `onDrop` is not set. */
 const REPORT_MS = 60_000;
 
-/** Broadcasts every session that this runtime works on. */
+/** Broadcasts every session that this runtime runs. */
 export function broadcastSessions(
   runtime: SessionRuntime,
   options: BroadcastSessionsOptions,
@@ -47,11 +50,11 @@ export function broadcastSessions(
   const lines = new Map<string, Line>();
   const past = { sent: 0, dropped: 0, retried: 0, failed: 0 };
   let reportedAt = Number.NEGATIVE_INFINITY;
-  // what the transport needs is loaded now, and not with the first run
+  // load what the transport needs now, not with the first run
   TransportGate.of(broadcaster, options.onTransport ?? reportChange);
 
-  /** What still waits is given up. */
-  const letGo = (sessionId: string, line: Line): void => {
+  /** Drops the session and the envelopes that still wait. */
+  const dropSession = (sessionId: string, line: Line): void => {
     if (lines.get(sessionId) !== line) return;
     lines.delete(sessionId);
     line.queue.abandon();
@@ -65,7 +68,7 @@ export function broadcastSessions(
   const report =
     (channel: string) =>
     (drop: Drop): void => {
-      // a pause was told already
+      // the gate has reported the pause
       if (refusesAll(drop.error) || performance.now() - reportedAt < REPORT_MS) return;
       reportedAt = performance.now();
       reportDrop(drop, { broadcaster, channel });
@@ -77,7 +80,7 @@ export function broadcastSessions(
   ): AgentEventEnvelopeAdapter =>
     new AgentEventEnvelopeAdapter({ broadcaster, sessionId, executionId, config }, queue);
   const open = (sessionId: string, executionId: string): Line => {
-    if (lines.size >= MOST_LINES) forgetOldest(lines, letGo);
+    if (lines.size >= MAX_SESSIONS) dropOldest(lines, dropSession);
     const onDrop = report(channelOf(sessionId));
     const queue = queueFor({ onDrop, ...options, config, sessionId });
     const adapter = adapterFor(sessionId, executionId, queue);
@@ -86,8 +89,8 @@ export function broadcastSessions(
     return line;
   };
 
-  const hear = (told: SessionEvent): void => {
-    const { sessionId, seq, event } = told;
+  const onEvent = (sessionEvent: SessionEvent): void => {
+    const { sessionId, seq, event } = sessionEvent;
     const { executionId } = event;
     const line = lines.get(sessionId) ?? open(sessionId, executionId);
     if (line.executionId !== executionId) {
@@ -98,11 +101,11 @@ export function broadcastSessions(
     line.isOver = isLast(event);
     if (!line.isOver) return;
     const leave = (): void => {
-      if (line.isOver) letGo(sessionId, line);
+      if (line.isOver) dropSession(sessionId, line);
     };
     line.queue.whenEmpty(leave);
   };
-  const unsubscribe = runtime.wiretap(hear);
+  const unsubscribe = runtime.wiretap(onEvent);
 
   const all = async (work: (queue: EnvelopeQueue) => Promise<boolean>): Promise<boolean> => {
     const done = await Promise.all(Array.from(lines.values(), ({ queue }) => work(queue)));
@@ -128,15 +131,16 @@ export function broadcastSessions(
   };
 }
 
-/** Whether this is the last event of a run of the root agent here, also where another worker continues it. */
+/** Whether this is the last event of the root agent's run in this process. Another worker may continue the run. */
 const isLast = ({ type, parentAgentId }: AgentEvent): boolean =>
   parentAgentId === null &&
   (type === 'AgentFinished' || type === 'AgentFailed' || type === 'AgentPaused');
 
-function forgetOldest(
+function dropOldest(
   lines: ReadonlyMap<string, Line>,
-  letGo: (sessionId: string, line: Line) => void,
+  dropSession: (sessionId: string, line: Line) => void,
 ): void {
-  for (const [sessionId, line] of lines) if (line.queue.isEmpty) return letGo(sessionId, line);
-  for (const [sessionId, line] of lines) if (line.isOver) return letGo(sessionId, line);
+  for (const [sessionId, line] of lines)
+    if (line.queue.isEmpty) return dropSession(sessionId, line);
+  for (const [sessionId, line] of lines) if (line.isOver) return dropSession(sessionId, line);
 }

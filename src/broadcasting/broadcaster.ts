@@ -6,32 +6,32 @@ export interface Broadcast {
 }
 
 /**
- * Carries envelopes to clients. It may fail, hang or be slow: its caller waits for one call at a time, tries
- * again what failed, and never holds a run up. `testing` has the suite that each must pass.
+ * Carries envelopes to clients. It may fail, hang or be slow: the queue makes one call at a time, retries failed
+ * calls and never delays a run. Every broadcaster must pass the contract suite in `onward/testing`.
  */
 export interface Broadcaster {
   readonly name: string;
-  /** The most bytes of one call, as `frameCost` counts them; larger batches are split. Absent: no limit. */
+  /** Maximum bytes of one call, as `frameCost` counts them. The queue splits larger batches. Absent: no limit. */
   readonly frameBytes?: number;
-  /** The most envelopes of one `broadcastBatch`. Absent: no limit. */
+  /** Maximum envelopes of one `broadcastBatch`. Absent: no limit. */
   readonly batchSize?: number;
-  /** What an envelope takes of `frameBytes` on this wire. Default: the bytes of its JSON. */
+  /** Returns the bytes of `frameBytes` that an envelope uses on this wire. Default: the bytes of its JSON. */
   frameCost?(broadcast: Broadcast): number;
-  /** Loads what it needs, so that the first run does not wait for it. Rejects with what is missing. */
+  /** Loads what the broadcaster needs before the first run. Rejects with what is missing. */
   ready?(): Promise<void>;
   broadcast(channel: string, envelope: Envelope, signal?: AbortSignal): Promise<void> | void;
-  /** In order; all or nothing as far as the transport can. */
+  /** Sends a batch in order, and all or nothing if the transport supports it. */
   broadcastBatch(broadcasts: readonly Broadcast[], signal?: AbortSignal): Promise<void> | void;
 }
 
-/** Thrown by a broadcaster that knows whether another try can help. */
+/** An error of a broadcaster that knows whether a retry can help. */
 export class BroadcastError extends Error {
   override readonly name = 'BroadcastError';
-  /** False when the same frame would be refused again: it is dropped and counted. */
+  /** Whether a retry can help. If false, the frame is dropped and counted. */
   readonly retryable: boolean;
-  /** How long the transport wants to be left alone. */
+  /** Milliseconds that the transport asks to wait before the next call. */
   readonly retryAfterMs: number | null;
-  /** True when every frame would be refused: the transport is left alone, and tried again rarely. */
+  /** Whether the transport would refuse every frame. The queue then pauses it and retries rarely. */
   readonly pauses: boolean;
   constructor(
     message: string,
@@ -47,7 +47,7 @@ export class BroadcastError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 
-  /** Works across duplicate installs, where `instanceof` does not. */
+  /** Whether `error` is a `BroadcastError`. Works across duplicate installs, where `instanceof` does not. */
   static is(error: unknown): error is BroadcastError {
     const candidate = error as Partial<BroadcastError> | null | undefined;
     return candidate?.name === 'BroadcastError' && typeof candidate.retryable === 'boolean';

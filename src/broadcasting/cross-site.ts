@@ -1,8 +1,9 @@
 import { invalidOption } from '../errors/agent-error.ts';
 
 /**
- * Whether a page of another site made this request: cookies go along with it, so it may change nothing. Requests of
- * programs, which have no page, are not. `allowed` holds origins that may.
+ * Whether a page of another site made this request. The browser attaches cookies to such a request, so it must not
+ * change anything. A request without a page, such as one from a script, is not cross-site. `allowed` lists origins
+ * that may send requests.
  */
 export function isCrossSite(
   { headers, url }: Pick<Request, 'headers' | 'url'>,
@@ -10,19 +11,19 @@ export function isCrossSite(
 ): boolean {
   const origin = headers.get('origin');
   if (origin !== null && allowed.has(origin)) return false;
-  // set by the browser alone, and right where a proxy has changed the host
+  // only the browser sets this header, and it is correct even if a proxy has changed the host
   const site = headers.get('sec-fetch-site');
   if (site !== null) return site !== 'same-origin' && site !== 'none';
   return origin !== null && !isSameHost(origin, [new URL(url).host, headers.get('host')]);
 }
 
 function isSameHost(origin: string, hosts: readonly (string | null)[]): boolean {
-  if (!URL.canParse(origin)) return false; // `null` of a page without an origin
+  if (!URL.canParse(origin)) return false; // a page without an origin sends `null`
   const { host } = new URL(origin);
   return host !== '' && hosts.includes(host);
 }
 
-/** Origins as browsers send them. `*` would let every page of the web use what the owner may use. */
+/** Returns origins as browsers send them. `*` is refused: every page on the web could act as the owner. */
 export const checkedOrigins = (name: string, origins: readonly string[]): ReadonlySet<string> =>
   new Set(
     origins.map((origin) => {

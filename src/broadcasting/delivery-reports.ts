@@ -2,22 +2,22 @@ import { logMessage, logText } from '../errors/log-text.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import type { Envelope } from './envelope.ts';
 
-/** Envelopes that readers will not get; they see the gap by `prev`. */
+/** Envelopes that readers will not get. Readers detect the gap by `prev`. */
 export interface Drop {
   readonly envelopes: readonly Envelope[];
-  /** No room, refused by the transport, too many tries, or the queue was closed. */
+  /** Why: the queue is full, the transport refused, retries are used up, or the queue was closed. */
   readonly reason: 'overflow' | 'refused' | 'gave_up' | 'closed';
   readonly error: unknown;
 }
 
-/** A transport that is left alone because it refuses everything as it is set up, or that works again. */
+/** A transport that is paused because it refuses every call, or that works again. */
 export type TransportChange =
   | {
       readonly state: 'paused';
       readonly transport: string;
-      /** Says what to check. */
+      /** Error of the transport; its message says what to check. */
       readonly error: unknown;
-      /** The next try. */
+      /** Milliseconds until the next attempt. */
       readonly retryMs: number;
     }
   | {
@@ -27,8 +27,8 @@ export type TransportChange =
       readonly pausedMs: number;
     };
 
-/** A failing listener must not break a delivery. */
-export function heard<T>(listener: (value: T) => void, value: T): void {
+/** Calls a listener and logs what it throws: a failing listener must not break a delivery. */
+export function callListener<T>(listener: (value: T) => void, value: T): void {
   try {
     listener(value);
   } catch (error) {
@@ -42,7 +42,7 @@ export function reportDrop(
 ): void {
   const why = error === null ? '' : ` ${logMessage(error)}`;
   console.error(
-    `onward: ${logText(broadcaster.name)} lost ${envelopes.length} of the envelopes for ${logText(channel)} (${reason}). ` +
+    `onward: ${logText(broadcaster.name)} dropped ${envelopes.length} of the envelopes for ${logText(channel)} (${reason}). ` +
       `Readers see the gap and refill.${why}`,
   );
 }
@@ -55,7 +55,7 @@ export function reportChange(change: TransportChange): void {
     );
   console.error(
     `onward: ${name} is paused. ${logMessage(change.error)} Runs continue, and readers get what is in the log. ` +
-      `The next try is in ${inSeconds(change.retryMs)}.`,
+      `The next attempt is in ${inSeconds(change.retryMs)}.`,
   );
 }
 

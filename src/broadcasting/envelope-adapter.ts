@@ -11,22 +11,22 @@ export interface EnvelopeAdapterOptions extends DeliveryOptions {
   readonly broadcaster: Broadcaster;
   readonly sessionId: string;
   readonly executionId: string;
-  /** Default: `BroadcastConfig.standard()`. */
+  /** Which envelopes are sent. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
-  /** On a resume: the `seq` of the earlier adapter, from which the count continues. */
+  /** The `seq` of the earlier adapter on a resume; numbers continue after it. */
   readonly after?: number;
 }
 
 const standard = BroadcastConfig.standard();
 
-/** Tells a user's screen what one execution does. It only listens: nothing that it does can hold up or fail a run. */
+/** Broadcasts the events of one execution. It only listens and cannot delay or fail a run. */
 export class AgentEventEnvelopeAdapter {
   readonly #executionId: string;
   readonly #queue: EnvelopeQueue;
   readonly #encoder: EnvelopeEncoder;
   #last: AgentEvent | null = null;
 
-  /** A `queue` is shared by the executions of a session, so that their envelopes leave in order. */
+  /** Accepts the `queue` that the executions of a session share, so that their envelopes stay in order. */
   constructor(options: EnvelopeAdapterOptions, queue: EnvelopeQueue = queueFor(options)) {
     const { sessionId, executionId, after } = options;
     const config = fitting(options.config ?? standard, options.broadcaster);
@@ -42,17 +42,20 @@ export class AgentEventEnvelopeAdapter {
     );
   }
 
-  /** For `agent.run(state, { executionId, wiretap })`: hears this execution alone, its nested agents included. */
+  /**
+   * Listener for `agent.run(state, { executionId, wiretap })`. It ignores events of other executions and includes
+   * nested agents.
+   */
   wiretap(): EventListener {
     return (event) => {
-      // an agent and a run may both be tapped: the same event comes twice in a row
+      // an agent and a run may both have this listener: the same event then arrives twice in a row
       if (event.executionId !== this.#executionId || event === this.#last) return;
       this.#last = event;
       this.#encoder.take(event, isNumbered(event.type) ? this.seq + 1 : null);
     };
   }
 
-  /** An event of a session with its number in the log, null for chunks and deltas. */
+  /** Sends a session event with its number in the log, null for chunks and deltas. */
   send(event: AgentEvent, seq: number | null): void {
     if (event.executionId !== this.#executionId) return;
     if (seq === null ? event !== this.#last : seq > this.seq) this.#encoder.take(event, seq);
@@ -68,12 +71,12 @@ export class AgentEventEnvelopeAdapter {
     return this.#queue.stats;
   }
 
-  /** True when everything is out or given up, false when the time (5 seconds) was over before. */
+  /** Resolves with true when every envelope is sent or dropped, with false after `timeoutMs` (default 5 seconds). */
   flush(timeoutMs?: number): Promise<boolean> {
     return this.#queue.flush(timeoutMs);
   }
 
-  /** Flushes, then gives up what is left. */
+  /** Flushes, then drops what is left. */
   close(timeoutMs?: number): Promise<boolean> {
     return this.#queue.close(timeoutMs);
   }
@@ -81,7 +84,7 @@ export class AgentEventEnvelopeAdapter {
 
 const fitted = new WeakMap<Broadcaster, WeakMap<BroadcastSettings, BroadcastSettings>>();
 
-/** With frames that the broadcaster takes, where it takes less than the config allows. Once for all adapters. */
+/** Returns the config with `frameBytes` lowered to the broadcaster's limit. Cached for all adapters. */
 function fitting(config: BroadcastSettings, broadcaster: Broadcaster): BroadcastSettings {
   const { frameBytes } = broadcaster;
   if (frameBytes === undefined || frameFor(frameBytes) >= config.frameBytes) return config;
@@ -92,7 +95,7 @@ function fitting(config: BroadcastSettings, broadcaster: Broadcaster): Broadcast
   return own;
 }
 
-/** The queue of one session, as the options want it. */
+/** Creates the queue of one session from the options. */
 export const queueFor = ({
   sessionId,
   config = standard,

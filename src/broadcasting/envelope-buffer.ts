@@ -1,12 +1,12 @@
 import type { Broadcaster } from './broadcaster.ts';
 import { isLast, type Envelope } from './envelope.ts';
 
-/** Envelopes of one channel that wait, oldest first, never more than `size`. */
+/** Waiting envelopes of one channel, oldest first, at most `size`. */
 export class EnvelopeBuffer {
   readonly #size: number;
   #waiting: Envelope[] = [];
   /** How many of them are transient. */
-  #fleeting = 0;
+  #transient = 0;
 
   constructor(size: number) {
     this.#size = size;
@@ -16,26 +16,26 @@ export class EnvelopeBuffer {
     return this.#waiting.length;
   }
 
-  /** Adds one; returns what had to leave for it, which may be itself. */
+  /** Adds an envelope. Returns the envelopes that are dropped for it, which may include itself. */
   add(envelope: Envelope): readonly Envelope[] {
     const isFull = this.#waiting.length >= this.#size;
     if (isTransient(envelope)) {
-      // nothing that is in the log leaves for it
-      if (isFull) return [...this.#takeFleeting(), envelope];
-      this.#fleeting += 1;
+      // never drop a logged envelope for it
+      if (isFull) return [...this.#takeTransient(), envelope];
+      this.#transient += 1;
     }
-    const left = isFull ? this.#makeRoom() : none;
+    const left = isFull ? this.#makeSpace() : none;
     this.#waiting.push(envelope);
     return left;
   }
 
-  /** As many as go into one call, from the front; empty if none wait. */
+  /** Removes and returns as many as fit into one call, from the front; empty if none wait. */
   take(broadcaster: Broadcaster, channel: string): readonly Envelope[] {
     const waiting = this.#waiting;
     const count = waiting.length <= 1 ? waiting.length : fitting(waiting, broadcaster, channel);
     if (count === waiting.length) return this.takeAll();
     const taken = waiting.splice(0, count);
-    for (const envelope of taken) if (isTransient(envelope)) this.#fleeting -= 1;
+    for (const envelope of taken) if (isTransient(envelope)) this.#transient -= 1;
     return taken;
   }
 
@@ -43,15 +43,15 @@ export class EnvelopeBuffer {
     const all = this.#waiting;
     if (all.length === 0) return none;
     this.#waiting = [];
-    this.#fleeting = 0;
+    this.#transient = 0;
     return all;
   }
 
   /**
-   * Keeps the newest status alone, by which readers learn that they missed something; returns the others. `taken` was
-   * taken before, and is older than what waits.
+   * Keeps only the newest status, which shows readers that they missed something, and returns the others. `taken` was
+   * removed earlier and is older than what waits.
    */
-  lean(taken: readonly Envelope[]): readonly Envelope[] {
+  keepStatus(taken: readonly Envelope[]): readonly Envelope[] {
     const all = [...taken, ...this.takeAll()];
     const kept = all.findLast(isStatus);
     if (!kept) return all;
@@ -59,20 +59,20 @@ export class EnvelopeBuffer {
     return all.filter((envelope) => envelope !== kept);
   }
 
-  /** First everything that a finished message supersedes, then what is oldest; a status late, a last word last of all. */
-  #makeRoom(): readonly Envelope[] {
-    if (this.#fleeting > 0) return this.#takeFleeting();
+  /** Drops transient envelopes first, then the oldest; a status later, and the end of a run last. */
+  #makeSpace(): readonly Envelope[] {
+    if (this.#transient > 0) return this.#takeTransient();
     const waiting = this.#waiting;
-    let place = waiting.findIndex((envelope) => !isStatus(envelope));
-    if (place < 0) place = waiting.findIndex((envelope) => !isLast(envelope));
-    return waiting.splice(Math.max(0, place), 1);
+    let index = waiting.findIndex((envelope) => !isStatus(envelope));
+    if (index < 0) index = waiting.findIndex((envelope) => !isLast(envelope));
+    return waiting.splice(Math.max(0, index), 1);
   }
 
-  #takeFleeting(): readonly Envelope[] {
-    if (this.#fleeting === 0) return none;
+  #takeTransient(): readonly Envelope[] {
+    if (this.#transient === 0) return none;
     const waiting = this.#waiting;
     this.#waiting = waiting.filter((envelope) => !isTransient(envelope));
-    this.#fleeting = 0;
+    this.#transient = 0;
     return waiting.filter(isTransient);
   }
 }
@@ -81,7 +81,7 @@ const isStatus = ({ type }: Envelope): boolean => type === 'agent.status';
 
 const none: readonly Envelope[] = Object.freeze([]);
 
-/** Chunks and deltas: a text with a hole is of no use, so they leave together. */
+/** Whether this is a chunk or a delta. They are dropped together: a text with a gap is useless. */
 const isTransient = ({ seq }: Envelope): boolean => seq === null;
 
 function fitting(waiting: readonly Envelope[], broadcaster: Broadcaster, channel: string): number {
@@ -98,7 +98,7 @@ function fitting(waiting: readonly Envelope[], broadcaster: Broadcaster, channel
   return most;
 }
 
-/** An envelope that cannot be measured goes alone, and its send reports why. */
+/** Returns the bytes of an envelope. One that cannot be measured is sent on its own, and its call reports why. */
 function costOf(broadcaster: Broadcaster, channel: string, envelope: Envelope): number {
   try {
     return broadcaster.frameCost?.({ channel, envelope }) ?? jsonBytes(envelope);

@@ -7,18 +7,18 @@ import { StreamEnvelopes } from './stream-envelopes.ts';
 export interface EncoderOptions {
   readonly sessionId: string;
   readonly executionId: string;
-  /** On a resume: the number where the count continues. */
+  /** Number after which the count continues on a resume. */
   readonly after?: number | undefined;
 }
 
-/** Makes the envelopes of one execution, in order, from its events. */
+/** Creates the envelopes of one execution in order from its events. */
 export class EnvelopeEncoder {
   readonly #sessionId: string;
   readonly #envelopeOf: EnvelopeOfEvent;
   readonly #stream: StreamEnvelopes | null;
   readonly #push: (envelope: Envelope) => void;
   #seq: number;
-  /** Null until the first numbered event, unless it was given. */
+  /** Null until the first numbered event, unless `after` is given. */
   #prev: number | null;
 
   constructor(
@@ -39,7 +39,7 @@ export class EnvelopeEncoder {
     return this.#seq;
   }
 
-  /** An event with its number in the log, null for what is streamed. */
+  /** Encodes an event with its number in the log, null for streamed events. */
   take(event: AgentEvent, seq: number | null): void {
     const stream = this.#stream;
     if (seq === null) {

@@ -43,7 +43,7 @@ const payload = (...given: Parameters<typeof map>): Record<string, unknown> => (
   ...map(...given)!.payload,
 });
 
-describe('which events have an envelope', () => {
+describe('events with an envelope', () => {
   const fields: Record<AgentEventType, object> = {
     AgentStarted: { agentName: 'a', resumed: false, previousStatus: 'pending', messageCount: 1 },
     MessageAdded: { messageId: 'm', role: 'user', content: 'hi', stepNumber: 0 },
@@ -114,12 +114,12 @@ describe('which events have an envelope', () => {
       [...statuses, ...messages, ...steps, ...tools, ...stream, ...trace],
     ],
     [
-      'steps alone',
+      'only steps',
       BroadcastConfig.minimal({ includeSteps: true }),
       [...statuses, ...messages, ...steps],
     ],
     [
-      'the trace alone',
+      'only the trace',
       BroadcastConfig.minimal({ includeContinuationTrace: true }),
       [...statuses, ...messages, ...trace],
     ],
@@ -141,18 +141,18 @@ describe('reasoning', () => {
   const added = (config: BroadcastConfig, content: string) =>
     map('MessageAdded', { ...thought, content }, config);
 
-  it('is on a message where the config includes it', () => {
+  it('is a field of a message if the config includes it', () => {
     expect(added(BroadcastConfig.debug(), 'Yes.')?.payload).toMatchObject({ reasoning: 'Hm' });
     expect(added(BroadcastConfig.standard(), 'Yes.')?.payload).not.toHaveProperty('reasoning');
   });
 
-  it('alone is a message only where the config includes it', () => {
+  it('makes a message without text only if the config includes it', () => {
     expect(added(BroadcastConfig.debug(), '')?.payload).toMatchObject({ content: '' });
     expect(added(BroadcastConfig.standard(), '')).toBeNull();
     expect(map('MessageAdded', { ...thought, role: 'user' })).not.toBeNull();
   });
 
-  it('is shortened before the text where a frame is too small', () => {
+  it('is shortened before the text if a frame is too small', () => {
     const config = BroadcastConfig.debug({ frameBytes: 2_000 });
     const fields = { ...thought, content: 'Yes.', reasoning: 'x'.repeat(5_000) };
     const { content, reasoning } = payload('MessageAdded', fields, config);
@@ -162,7 +162,7 @@ describe('reasoning', () => {
 });
 
 describe('fields', () => {
-  it('an envelope of a step, as the contract shows it', () => {
+  it('an envelope of a step matches the contract', () => {
     const fields = {
       stepNumber: 3,
       durationMs: 1250.5,
@@ -196,7 +196,7 @@ describe('fields', () => {
     });
   });
 
-  it('whole arguments only where they are wanted', () => {
+  it('has whole arguments only if the config includes them', () => {
     const call = { tool: 't', toolCallId: 'c', args: { city: 'Paris', n: 1 } };
     const summary = { tool: 't', tool_call_id: 'c', args_summary: '{"city":"Paris","n":1}' };
     expect(payload('ToolCallStarted', call)).toEqual({ ...summary, args: call.args });
@@ -205,7 +205,7 @@ describe('fields', () => {
       ...summary,
       args_summary: '{"city":"…',
     });
-    // a person has to see what to approve
+    // the approver has to see what to approve
     expect(payload('ToolApprovalRequested', call, quiet)).toEqual({
       ...summary,
       args: call.args,
@@ -220,12 +220,12 @@ describe('fields', () => {
     ['x'.repeat(500), 'x'.repeat(500)],
     ['x'.repeat(501), { summary: `${'x'.repeat(499)}…`, ref: '12.result.e1' }],
     [['y'.repeat(600)], { summary: `["${'y'.repeat(497)}…`, ref: '12.result.e1' }],
-  ])('the result %j', (result, expected) => {
+  ])('summarizes the result %j', (result, expected) => {
     const call = { tool: 't', toolCallId: 'c', success: true, error: null, durationMs: 1 };
     expect(payload('ToolCallCompleted', { ...call, result })['result_summary']).toEqual(expected);
   });
 
-  it('an error is told in short, and in full with the result', () => {
+  it('an error has a short text, and the result has the full one', () => {
     const failed = { tool: 't', toolCallId: 'c', success: false, durationMs: 1 };
     const error = 'e'.repeat(600);
     const told = payload('ToolCallCompleted', { ...failed, error, result: `Error: ${error}` });
@@ -233,7 +233,7 @@ describe('fields', () => {
     expect(told['result_summary']).toMatchObject({ ref: '12.result.e1' });
   });
 
-  it('a pause says what is waited for', () => {
+  it('a pause names what the run waits for', () => {
     const of = (kind: string, ...tools: string[]) => told({ kind }, ...tools);
     const told = (pause: object, ...tools: string[]) =>
       payload('AgentPaused', {
@@ -254,23 +254,23 @@ describe('fields', () => {
     expect(of('fork')).toBe('Waiting because this fork has not been resumed.');
   });
 
-  it.each(Object.values(StopReason))('%s is told in one sentence', (stopReason) => {
+  it.each(Object.values(StopReason))('%s is explained in one sentence', (stopReason) => {
     const outcome = forbid('this is why', { stopReason });
     const told = payload('AgentFinished', end({ outcome, stopReason }));
-    expect(told['stop_message']).toMatch(/^[A-Z][a-z ]+\. The rule says: this is why\.$/);
+    expect(told['stop_message']).toMatch(/^[A-Z][a-z' ]+\. The rule says: this is why\.$/);
     expect(told).toMatchObject({ stop_reason: stopReason, resolved_by: 'Mine', remedy: null });
     expect(told['explanation']).toMatchObject({ decided_by: 'Mine', stop_reason: stopReason });
     expect(JSON.stringify(told['explanation'])).not.toContain('developerText');
   });
 
-  it('an end without an outcome, and one whose reason is a sentence', () => {
+  it('explains an end without an outcome, and one with a sentence as its reason', () => {
     expect(payload('AgentFinished', end({ outcome: null }))).toMatchObject({
       stop_message: 'Stopped.',
       resolved_by: null,
       remedy: null,
     });
     expect(payload('AgentFinished', end({ outcome: forbid('It broke!') }))['stop_message']).toBe(
-      'Stopped because a rule of this assistant ended it. The rule says: It broke!',
+      "Stopped because one of this assistant's rules ended it. The rule says: It broke!",
     );
     expect(payload('AgentFinished', end({ outputText: '' }))['last_response']).toBeNull();
   });
@@ -283,13 +283,13 @@ describe('the frame', () => {
   };
   const long = (letter: string): string => letter.repeat(20_000);
 
-  it('what fits is handed on as it is', () => {
+  it('a payload that fits stays unchanged', () => {
     const args = { city: 'Paris' };
     const given = payload('ToolCallStarted', { tool: 't', toolCallId: 'c', args });
     expect(given['args']).toBe(args);
   });
 
-  it('a stop whose every text is long: the answer is cut first, and the why stays readable', () => {
+  it('truncates the answer of a stop before its explanation', () => {
     const remedy = { text: long('r'), option: 'withMaxSteps(...)', grant: { steps: 2 } };
     const outcome = forbid(long('w'), { remedy });
     const error = { message: long('e') };
@@ -302,12 +302,13 @@ describe('the frame', () => {
     });
     const answered = payload('AgentFinished', end({ outputText: long('t') }));
     expect(answered).toMatchObject({
-      stop_message: 'Stopped because a rule of this assistant ended it. The rule says: enough.',
+      stop_message:
+        "Stopped because one of this assistant's rules ended it. The rule says: enough.",
     });
     expect((answered['last_response'] as TruncatedValue).summary.length).toBeGreaterThan(7_000);
   });
 
-  it('a list of tools ends with how many more there are', () => {
+  it('a shortened list of tools ends with the number of omitted tools', () => {
     const availableTools = Array.from({ length: 500 }, (_t, i) => `a_tool_with_a_name_${i}`);
     const fields = { stepNumber: 1, attempt: 1, messageCount: 1, availableTools };
     const envelope = map('AgentStepStarted', fields)!;
@@ -318,14 +319,14 @@ describe('the frame', () => {
     expect(names.at(-1)).toBe(`… ${500 - names.length + 1} more`);
   });
 
-  it('a name that a model made up is cut, too', () => {
+  it('truncates an invented tool name', () => {
     const call = { tool: long('t'), toolCallId: 'c', success: false, durationMs: 1 };
     const fields = { ...call, error: long('e'), result: long('r') };
     for (const frameBytes of [2_000, 10_000])
       fits(map('ToolCallCompleted', fields, { frameBytes })!, frameBytes);
   });
 
-  it('a context that contains itself is left to those who ask for it', () => {
+  it('leaves out a cyclic context', () => {
     const loop: Record<string, unknown> = {};
     loop['loop'] = loop;
     const envelope = map('ContinuationEvaluated', {
@@ -338,7 +339,7 @@ describe('the frame', () => {
     });
   });
 
-  it('frames that are absurdly small still give envelopes', () => {
+  it('creates envelopes for absurdly small frames', () => {
     for (const frameBytes of [1, 100, 600])
       expect(
         map('MessageAdded', { messageId: 'm', content: long('x'), stepNumber: 0 }, { frameBytes })!
@@ -346,7 +347,7 @@ describe('the frame', () => {
       ).toMatchObject({ content: { ref: '12.content.e1' } });
   });
 
-  it('any text of any length, in frames of any size', () => {
+  it('fits any text into frames of any size', () => {
     const letters = fc.array(
       fc.constantFrom('"', '\\', '\n', '\u0001', 'é', '你', '😀', 'a', 'b'),
       {

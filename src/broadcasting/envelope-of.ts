@@ -19,7 +19,7 @@ import {
   type PayloadOf,
 } from './payloads.ts';
 
-/** The envelope of a numbered event; null where the config, or its nature, keeps it back. */
+/** Creates the envelope of a numbered event; null if the config or the event type excludes it. */
 export type EnvelopeOfEvent = (
   event: AgentEvent,
   sessionId: string,
@@ -37,7 +37,8 @@ function rule<T extends EnvelopeType, E extends AgentEventType>(
   type: T,
   payload: PayloadOf<T, E>,
 ): Rule {
-  return { type, payload: payload as unknown as Rule['payload'] }; // the table pairs it with its event
+  return { type, payload: payload as unknown as Rule['payload'] }; // the table pairs the payload
+  // with its event
 }
 
 const always: Rules = {
@@ -61,7 +62,7 @@ const stream: Rules = { StreamDiscarded: rule('agent.stream.discarded', discarde
 
 const made = new WeakMap<BroadcastSettings, EnvelopeOfEvent>();
 
-/** The one mapping from events to envelopes, for live events and for those of the log alike. */
+/** Returns the mapping from events to envelopes. Live events and logged events use the same one. */
 export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
   const known = made.get(config);
   if (known) return known;
@@ -77,7 +78,7 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
     const found = own(rules, event.type);
     if (found === undefined) return null;
     const { type } = found;
-    if (!config.includeReasoning && event.type === 'MessageAdded' && isReasoningAlone(event))
+    if (!config.includeReasoning && event.type === 'MessageAdded' && hasOnlyReasoning(event))
       return null;
     // a nested agent does not end its parent
     if (type === 'agent.status' && event.parentAgentId !== null) return null;
@@ -93,14 +94,14 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
   return map;
 }
 
-/** An answer of tool calls only, which tells its reasoning but no text. */
-const isReasoningAlone = ({ role, content }: EventOf<'MessageAdded'>): boolean =>
+/** Whether the message has only tool calls and reasoning, and no text. */
+const hasOnlyReasoning = ({ role, content }: EventOf<'MessageAdded'>): boolean =>
   role === 'assistant' && content.trim() === '';
 
 let measured = '';
 let measuredBytes = 0;
 
-/** The ids stay the same over a run; the last ones are remembered. */
+/** Cached bytes of the last ids: they stay the same during a run. */
 function headBytes(sessionId: string, { executionId, agentId, parentAgentId }: AgentEvent): number {
   if (executionId !== measured) {
     measuredBytes = wireBytes(executionId);
@@ -140,5 +141,5 @@ export function assembled(
           timestamp: at,
           payload,
         };
-  return envelope as Envelope; // type and payload belong together where they were made
+  return envelope as Envelope; // the rule above paired type and payload
 }

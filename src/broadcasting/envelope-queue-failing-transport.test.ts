@@ -13,8 +13,8 @@ import { BroadcastError } from './broadcaster.ts';
 
 useFakeTime();
 
-describe('D65: a transport that fails', () => {
-  it('is tried again after a growing wait, and order is kept', async () => {
+describe('D65: a failing transport', () => {
+  it('is retried in order after growing waits', async () => {
     let fails = 3;
     const { broadcaster, calls, arrived } = transport(() => {
       if (fails-- > 0) throw new Error('down');
@@ -54,7 +54,7 @@ describe('D65: a transport that fails', () => {
     expect(calls).toHaveLength(3);
   });
 
-  it('gives a call up after the last try, says so, and continues with the next', async () => {
+  it('drops a call after the last attempt, reports it, and continues with the next', async () => {
     const { broadcaster, arrived } = transport((envelopes) => {
       if (envelopes[0]!.seq === 1) throw new Error('down');
     });
@@ -68,7 +68,7 @@ describe('D65: a transport that fails', () => {
     expect(queue.stats).toEqual({ queued: 0, sent: 1, dropped: 1, retried: 2, failed: 3 });
   });
 
-  it('what is refused for good is dropped at once', async () => {
+  it('drops an envelope immediately if its error is not retryable', async () => {
     const { broadcaster, calls } = transport(() => {
       throw refused();
     });
@@ -80,7 +80,7 @@ describe('D65: a transport that fails', () => {
     expect(queue.stats).toMatchObject({ dropped: 1, retried: 0, failed: 1 });
   });
 
-  it('413 on a batch: it is split until the one that does not fit is alone', async () => {
+  it('splits a batch after a 413 until only the envelope that does not fit is refused', async () => {
     const { broadcaster, calls, arrived } = transport((envelopes) => {
       if (seqs(envelopes).includes(3)) throw refused('413');
     });
@@ -94,7 +94,7 @@ describe('D65: a transport that fails', () => {
     expect(lost()).toEqual([3]);
   });
 
-  it('a part that has to be tried again stays before the others', async () => {
+  it('retries a part of a batch before the other parts', async () => {
     let fails = 1;
     const { broadcaster, arrived } = transport((envelopes) => {
       if (envelopes.length > 2) throw refused('413');
@@ -106,7 +106,7 @@ describe('D65: a transport that fails', () => {
     expect(seqs(arrived)).toEqual([1, 2, 3, 4]);
   });
 
-  it('a hang ends after its time, the call is told, and a late answer changes nothing', async () => {
+  it('times out a hanging call, aborts its signal, and ignores a late response', async () => {
     const hung: { end: () => void; signal: AbortSignal }[] = [];
     let hangs = true;
     const { broadcaster, calls } = transport((_envelopes, signal) => {
@@ -132,7 +132,7 @@ describe('D65: a transport that fails', () => {
     expect(queue.stats).toEqual({ queued: 0, sent: 1, dropped: 0, retried: 1, failed: 1 });
   });
 
-  it('a call that follows others has its whole time, too', async () => {
+  it('gives every call the full timeout', async () => {
     let hangs = false;
     const signals: AbortSignal[] = [];
     const { broadcaster } = transport(async (_envelopes, signal) => {
@@ -150,7 +150,7 @@ describe('D65: a transport that fails', () => {
     expect(signals[1]!.aborted).toBe(true);
   });
 
-  it('a signal is renewed now and then, so that nothing gathers on it', async () => {
+  it('renews its signal regularly, so that listeners do not accumulate on it', async () => {
     const signals = new Set<AbortSignal>();
     const { broadcaster } = transport((_envelopes, signal) => void signals.add(signal));
     const { queue } = queueOn(broadcaster, {});
@@ -161,7 +161,7 @@ describe('D65: a transport that fails', () => {
     expect(signals.size).toBe(3);
   });
 
-  it('listeners that throw break nothing', async () => {
+  it('survives listeners that throw', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster, arrived } = transport((envelopes) => {
       if (envelopes[0]!.seq === 1) throw refused();
@@ -179,7 +179,7 @@ describe('D65: a transport that fails', () => {
     expect(JSON.stringify(told.mock.calls)).not.toContain('CANARY');
   });
 
-  it('without a listener the first loss is told, without secrets', async () => {
+  it('logs the first dropped envelope without secrets if there is no listener', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster } = transport(() => {
       throw refused('401 for key=sk-live-CANARY0123456789abcdef');
@@ -189,7 +189,7 @@ describe('D65: a transport that fails', () => {
     await queue.flush();
     expect(told.mock.calls).toEqual([
       [
-        'onward: fake lost 1 of the envelopes for agent.s (refused). Readers see the gap and refill. 401 for key=[redacted]',
+        'onward: fake dropped 1 of the envelopes for agent.s (refused). Readers see the gap and refill. 401 for key=[redacted]',
       ],
     ]);
     expect(queue.stats.dropped).toBe(3);

@@ -23,7 +23,7 @@ useFakeTime();
 const unauthorized = (message = 'answered 401. Check the secret.'): BroadcastError =>
   new BroadcastError(message, { retryable: false, pauses: true });
 
-/** A transport that refuses everything until it is put right. */
+/** A transport that refuses everything until it is fixed. */
 function refusing(error: () => unknown = unauthorized) {
   const how = { isRight: false };
   const fake = transport(() => {
@@ -39,7 +39,7 @@ const minutes = async (count: number): Promise<void> =>
   void (await vi.advanceTimersByTimeAsync(count * 60_000));
 
 describe('a transport that refuses everything', () => {
-  it('is paused with the first call: nothing is split, and it is tried again rarely', async () => {
+  it('is paused after the first call without a split, and retried rarely', async () => {
     const { broadcaster, calls, onTransport } = refusing();
     const { queue, drops } = queueOn(broadcaster, { onTransport });
     push(queue, ...upTo(8), status(9, 'completed'));
@@ -58,7 +58,7 @@ describe('a transport that refuses everything', () => {
     expect(calls.slice(1).every((call) => call.join() === '9')).toBe(true);
   });
 
-  it('is paused for all sessions, tried by one of them, and told once', async () => {
+  it('is paused for all sessions, retried by one of them, and reported once', async () => {
     const { broadcaster, calls, changes, onTransport } = refusing();
     const queues = Array.from({ length: 50 }, () => queueOn(broadcaster, { onTransport }).queue);
     for (const queue of queues) push(queue, numbered(1), status(2, 'completed'));
@@ -70,7 +70,7 @@ describe('a transport that refuses everything', () => {
     expect(queues.every(({ stats }) => stats.queued === 1 && stats.dropped === 1)).toBe(true);
   });
 
-  it('calls that were on their way when it was paused do not make the wait longer', async () => {
+  it('calls in flight during the pause do not make the wait longer', async () => {
     const ends: ((error: unknown) => void)[] = [];
     const { broadcaster, calls } = transport(
       () => new Promise((_resolve, reject) => ends.push(reject)),
@@ -88,7 +88,7 @@ describe('a transport that refuses everything', () => {
     expect(calls).toHaveLength(21);
   });
 
-  it('works again: what waits goes out, and that is told once', async () => {
+  it('sends what waits when it works again, and reports it once', async () => {
     const { broadcaster, how, arrived, changes, onTransport } = refusing();
     const queues = Array.from({ length: 3 }, () => queueOn(broadcaster, { onTransport }).queue);
     for (const [i, queue] of queues.entries())
@@ -112,7 +112,7 @@ describe('a transport that refuses everything', () => {
     expect(changes[2]).toMatchObject({ state: 'paused', retryMs: 60_000 });
   });
 
-  it('keeps the newest status of each session while it is paused, and counts the rest', async () => {
+  it('keeps the newest status of each session during a pause, and counts the rest as dropped', async () => {
     const { broadcaster, how, arrived, onTransport } = refusing();
     const { queue } = queueOn(broadcaster, { onTransport });
     push(queue, status(1), numbered(2), chunk(0));
@@ -133,7 +133,7 @@ describe('a transport that refuses everything', () => {
     expect(seqs(arrived)).toEqual([4_992]);
   });
 
-  it('another failure of the try says nothing: the next one is as far away', async () => {
+  it('another failure of the retry does not change the wait', async () => {
     let error: unknown = unauthorized();
     const { broadcaster, calls, changes, onTransport } = refusing(() => error);
     push(queueOn(broadcaster, { onTransport }).queue, status(1, 'completed'));
@@ -144,13 +144,13 @@ describe('a transport that refuses everything', () => {
     expect(changes).toHaveLength(1);
   });
 
-  it('a close makes one try, whose end it does not outlast', async () => {
+  it('close makes one attempt and waits for it', async () => {
     const { broadcaster, how, calls, arrived, onTransport } = refusing();
     const first = queueOn(broadcaster, { onTransport });
     const second = queueOn(broadcaster, { onTransport });
     for (const { queue } of [first, second]) push(queue, status(1, 'completed'));
     await minutes(0);
-    // the last try was just now
+    // the last attempt was just now
     expect(await second.queue.flush()).toBe(false);
     expect(calls).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(6_000);
@@ -168,7 +168,7 @@ describe('a transport that refuses everything', () => {
     expect(seqs(arrived)).toEqual([3]);
   });
 
-  it('all who wait for a try hear its end, be it late', async () => {
+  it('every flush that waits for an attempt gets its result, even late', async () => {
     const ends: ((error: unknown) => void)[] = [];
     const { broadcaster, calls } = transport(
       () => new Promise((_resolve, reject) => ends.push(reject)),
@@ -190,7 +190,7 @@ describe('a transport that refuses everything', () => {
     expect(flushed).toEqual([false, false, false]);
   });
 
-  it('holds no queue that was closed', async () => {
+  it('keeps no reference to a closed queue', async () => {
     vi.useRealTimers();
     setFlagsFromString('--expose-gc');
     const { broadcaster } = refusing();
@@ -207,7 +207,7 @@ describe('a transport that refuses everything', () => {
     expect(closed.deref()).toBeUndefined();
   });
 
-  it('a missing package is such a refusal, and known before the first envelope', async () => {
+  it('a missing package pauses it before the first envelope', async () => {
     const missing = new AgentError('package_missing', 'Run: npm install it');
     const { broadcaster, calls, changes, onTransport } = refusing(() => missing);
     const { queue } = queueOn(
@@ -222,7 +222,7 @@ describe('a transport that refuses everything', () => {
     expect(queue.stats).toMatchObject({ queued: 1, dropped: 1 });
   });
 
-  it('reports it on the console, once, without a listener', async () => {
+  it('is reported on the console once if there is no listener', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster, how } = refusing();
     const queue = new EnvelopeQueue({ broadcaster, channel: 'agent.s', queueSize: 100 });
@@ -231,7 +231,7 @@ describe('a transport that refuses everything', () => {
     how.isRight = true;
     await minutes(5);
     expect(said.mock.calls.flat()).toEqual([
-      'onward: fake is paused. answered 401. Check the secret. Runs continue, and readers get what is in the log. The next try is in 60 s.',
+      'onward: fake is paused. answered 401. Check the secret. Runs continue, and readers get what is in the log. The next attempt is in 60 s.',
       'onward: fake works again after 420 s. Readers refill what they missed.',
     ]);
   });
@@ -248,7 +248,7 @@ describe('a transport that refuses everything', () => {
   });
 });
 
-describe('the last word of a run', () => {
+describe('the last envelope of a run', () => {
   const down = () => {
     const how = { isDown: true };
     const fake = transport(() => {
@@ -258,7 +258,7 @@ describe('the last word of a run', () => {
     return { ...fake, how };
   };
 
-  it('is tried on when all before it was given up', async () => {
+  it('is retried longer than the envelopes before it', async () => {
     const { broadcaster, how, arrived } = down();
     const { queue, lost } = queueOn(broadcaster);
     push(queue, numbered(1), numbered(2), status(3, 'completed'));
@@ -270,7 +270,7 @@ describe('the last word of a run', () => {
     expect(queue.stats).toMatchObject({ queued: 0, sent: 1, dropped: 2 });
   });
 
-  it('is given up for what follows it, and in the end', async () => {
+  it('is dropped if others follow it, and after its last attempt', async () => {
     const { broadcaster, how, arrived } = down();
     const { queue, lost } = queueOn(broadcaster);
     push(queue, status(1, 'completed'));
@@ -288,7 +288,7 @@ describe('the last word of a run', () => {
     expect(queue.stats.queued).toBe(0);
   });
 
-  it('anything else is given up after its tries', async () => {
+  it('other envelopes are dropped after their last attempt', async () => {
     const { broadcaster, calls } = down();
     const { queue, lost } = queueOn(broadcaster);
     push(queue, numbered(1));
@@ -299,7 +299,7 @@ describe('the last word of a run', () => {
     expect(calls).toHaveLength(12);
   });
 
-  it('a transport that is down is not called more often because much waits for it', async () => {
+  it('a transport that is down is not called more often because of a long queue', async () => {
     const { broadcaster, calls } = down();
     const { queue } = queueOn({ ...broadcaster, batchSize: 10 });
     push(queue, ...upTo(500));

@@ -12,10 +12,10 @@ import {
 
 useFakeTime();
 
-describe('D65: a transport that is slow', () => {
+describe('D65: a slow transport', () => {
   const stuck = () => transport(() => new Promise(() => {}));
 
-  it('chunks and deltas leave first, all of them, for a text with a hole is of no use', async () => {
+  it('drops all chunks and deltas first, because a text with a gap is useless', async () => {
     const { queue, lost } = queueOn(stuck().broadcaster, { queueSize: 5 });
     push(queue, numbered(1));
     await vi.advanceTimersByTimeAsync(0);
@@ -26,7 +26,7 @@ describe('D65: a transport that is slow', () => {
     expect(queue.stats).toMatchObject({ queued: 4, dropped: 3 });
   });
 
-  it('then the oldest leave, a status last', async () => {
+  it('then drops the oldest, a status last', async () => {
     const { queue, lost, drops } = queueOn(stuck().broadcaster, { queueSize: 3 });
     push(queue, numbered(1));
     await vi.advanceTimersByTimeAsync(0);
@@ -38,7 +38,7 @@ describe('D65: a transport that is slow', () => {
     expect(queue.stats).toMatchObject({ queued: 4, dropped: 4 });
   });
 
-  it('a last word leaves after all others, the oldest of them first', async () => {
+  it('drops the ends of runs after all others, oldest first', async () => {
     const { queue, lost } = queueOn(stuck().broadcaster, { queueSize: 3 });
     push(queue, numbered(1));
     await vi.advanceTimersByTimeAsync(0);
@@ -49,7 +49,7 @@ describe('D65: a transport that is slow', () => {
     expect(lost()).toEqual([4, 3, 5, 6, 2]);
   });
 
-  it('nothing that is in the log leaves for a chunk', async () => {
+  it('never drops a logged envelope for a chunk', async () => {
     const { queue, lost } = queueOn(stuck().broadcaster, { queueSize: 2 });
     push(queue, numbered(1));
     await vi.advanceTimersByTimeAsync(0);
@@ -58,7 +58,7 @@ describe('D65: a transport that is slow', () => {
     expect(queue.stats).toMatchObject({ queued: 3, dropped: 2 });
   });
 
-  it('what was lost shows to readers by `prev`', async () => {
+  it('readers detect dropped envelopes by `prev`', async () => {
     const ends: (() => void)[] = [];
     const { broadcaster, arrived } = transport(() => new Promise((resolve) => ends.push(resolve)));
     const { queue } = queueOn(broadcaster, { queueSize: 2 });
@@ -74,7 +74,7 @@ describe('D65: a transport that is slow', () => {
     expect(seqs(gaps)).toEqual([3]);
   });
 
-  it('never holds more than its size and what is on its way', async () => {
+  it('never keeps more than its size and the call in flight', async () => {
     const { queue } = queueOn(stuck().broadcaster, { queueSize: 50 });
     for (let i = 1; i <= 5_000; i++) push(queue, i % 3 === 0 ? chunk(i) : numbered(i));
     await vi.advanceTimersByTimeAsync(0);
@@ -84,7 +84,7 @@ describe('D65: a transport that is slow', () => {
     expect(queued + dropped + sent).toBe(10_000);
   });
 
-  it('knows what waits also where a call takes a part of it', async () => {
+  it('counts correctly if a call takes a part of the buffer', async () => {
     const { broadcaster } = transport(() => new Promise(() => {}), { batchSize: 2 });
     const { queue, lost } = queueOn(broadcaster, { queueSize: 3 });
     push(queue, chunk(0), chunk(1), numbered(1));

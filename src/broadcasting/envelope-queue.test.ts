@@ -15,7 +15,7 @@ import { jsonBytes } from './envelope-buffer.ts';
 useFakeTime();
 
 describe('sending', () => {
-  it('push returns before anything is sent, and what came together goes out together', async () => {
+  it('push returns before anything is sent, and envelopes of one tick are sent together', async () => {
     const { broadcaster, calls } = transport();
     const { queue } = queueOn(broadcaster);
     push(queue, ...upTo(3));
@@ -25,7 +25,7 @@ describe('sending', () => {
     expect(queue.stats).toEqual({ queued: 0, sent: 3, dropped: 0, retried: 0, failed: 0 });
   });
 
-  it('makes one call at a time; what gathers meanwhile is the next batch', async () => {
+  it('makes one call at a time and sends the next batch after it', async () => {
     const ends: (() => void)[] = [];
     const { broadcaster, calls } = transport(() => new Promise((resolve) => ends.push(resolve)));
     const { queue } = queueOn(broadcaster);
@@ -50,11 +50,11 @@ describe('sending', () => {
         [4, 5],
       ],
     ],
-    ['its own count', { frameBytes: 10, frameCost: () => 4 }, [[1, 2], [3, 4], [5]]],
-    ['what is too large goes alone', { frameBytes: 1 }, [[1], [2], [3], [4], [5]]],
+    ['frameCost', { frameBytes: 10, frameCost: () => 4 }, [[1, 2], [3, 4], [5]]],
+    ['an envelope that is too large, on its own', { frameBytes: 1 }, [[1], [2], [3], [4], [5]]],
     ['a batchSize of 1', { batchSize: 1 }, [[1], [2], [3], [4], [5]]],
     [
-      'what cannot be counted goes alone',
+      'an envelope that cannot be measured, on its own',
       {
         frameBytes: 1_000,
         frameCost: () => {
@@ -73,7 +73,7 @@ describe('sending', () => {
 });
 
 describe('flush and close', () => {
-  it('flush says whether everything is out when its time is over', async () => {
+  it('flush resolves after its timeout with whether everything is sent', async () => {
     const { broadcaster } = transport(() => new Promise((resolve) => setTimeout(resolve, 500)));
     const { queue } = queueOn(broadcaster);
     await expect(queue.flush()).resolves.toBe(true);
@@ -86,7 +86,7 @@ describe('flush and close', () => {
     await expect(late).resolves.toBe(true);
   });
 
-  it('flush waits over a backoff', async () => {
+  it('flush waits for a backoff', async () => {
     let fails = 1;
     const { broadcaster, arrived } = transport(() => {
       if (fails-- > 0) throw new Error('down');
@@ -99,7 +99,7 @@ describe('flush and close', () => {
     expect(seqs(arrived)).toEqual([1]);
   });
 
-  it('close flushes, ends the call on its way, drops what is left and takes nothing more', async () => {
+  it('close flushes, aborts the call in flight, drops the rest and accepts nothing more', async () => {
     const signals: AbortSignal[] = [];
     const { broadcaster } = transport((_envelopes, signal) => {
       signals.push(signal);
@@ -123,7 +123,7 @@ describe('flush and close', () => {
     await expect(queue.close()).resolves.toBe(true);
   });
 
-  it('close ends a backoff, too', async () => {
+  it('close ends a backoff', async () => {
     const { broadcaster, calls } = transport(() => {
       throw new Error('down');
     });
@@ -138,7 +138,7 @@ describe('flush and close', () => {
     expect(drops).toMatchObject([{ reason: 'closed' }]);
   });
 
-  it('an idle queue and a backoff keep no process alive', async () => {
+  it('an idle queue and a backoff do not keep a process alive', async () => {
     vi.useRealTimers();
     const timers = vi.spyOn(globalThis, 'setTimeout');
     const { broadcaster } = transport(async () => {

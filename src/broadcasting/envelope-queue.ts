@@ -1,7 +1,7 @@
 import { backoffMs } from '../errors/error-policy.ts';
 import { BroadcastError, type Broadcaster } from './broadcaster.ts';
 import {
-  heard,
+  callListener,
   reportChange,
   reportDrop,
   type Drop,
@@ -13,27 +13,27 @@ import { quietTimer, TransportCall, type Timer } from './transport-call.ts';
 import { EnvelopeBuffer } from './envelope-buffer.ts';
 
 export interface BroadcastStats {
-  /** Envelopes that wait or are on their way now. */
+  /** Envelopes that wait or are in flight. */
   readonly queued: number;
   readonly sent: number;
-  /** Envelopes that were given up. */
+  /** Envelopes that were dropped. */
   readonly dropped: number;
-  /** Calls that were made again. */
+  /** Calls that were retried. */
   readonly retried: number;
   /** Calls that failed. */
   readonly failed: number;
 }
 
 export interface DeliveryOptions {
-  /** A call that takes longer has failed. Default 10 seconds. */
+  /** Milliseconds after which a call counts as failed. Default 10,000. */
   readonly callTimeoutMs?: number;
-  /** How often a call is made before its envelopes are given up. Default 6. */
+  /** Maximum attempts of a call before its envelopes are dropped. Default 6. */
   readonly maxTries?: number;
-  /** Every call that failed, also those that are made again. */
+  /** Called for every call that failed, including calls that are retried. */
   readonly onError?: (error: unknown) => void;
-  /** Default: told with `console.error`, the first of a queue. */
+  /** Called for dropped envelopes. Default: `console.error` for the first of a queue. */
   readonly onDrop?: (drop: Drop) => void;
-  /** Credentials or an address that are wrong pause a transport for all sessions. Default: told with `console.error`. */
+  /** Called when wrong credentials or a wrong address pause a transport for all sessions. Default: `console.error`. */
   readonly onTransport?: (change: TransportChange) => void;
 }
 
@@ -43,28 +43,28 @@ export interface QueueOptions extends DeliveryOptions {
   readonly queueSize: number;
 }
 
-/** What goes out in one call. */
+/** Envelopes of one call. */
 interface Parcel {
   readonly envelopes: readonly Envelope[];
   tries: number;
 }
 
 const BACKOFF = { initialMs: 250, factor: 2, maxMs: 10_000, jitter: 0.5 };
-const LONGEST_RETRY_AFTER_MS = 60_000;
-/** A last word with nothing behind it is tried so many times as often as anything else. */
-const LAST_WORD_TRIES = 3;
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Factor on `maxTries` for the last envelope of a run while no other envelope waits. */
+const LAST_ENVELOPE_FACTOR = 3;
 
 /**
- * Envelopes of one channel on their way out: in order, one call at a time, and never in the way of the run. What the
- * transport does not take in time is dropped and counted.
+ * Sends the envelopes of one channel in order, one call at a time, without delaying the run. Drops and counts what
+ * the transport does not accept in time.
  */
 export class EnvelopeQueue {
   readonly #options: QueueOptions;
-  readonly #line: EnvelopeBuffer;
+  readonly #buffer: EnvelopeBuffer;
   readonly #call: TransportCall;
   readonly #gate: TransportGate;
   readonly #guest: GateGuest;
-  /** Sent before anything that waits: tried before, or a part of what was refused as a whole. */
+  /** Sent before anything in the buffer: a call to retry, or parts of a batch that was refused as a whole. */
   readonly #again: Parcel[] = [];
   readonly #waiters: Set<() => void> = new Set();
   readonly #flushes: Set<(isOut: boolean) => void> = new Set();
@@ -72,7 +72,7 @@ export class EnvelopeQueue {
   #isScheduled = false;
   #isPumping = false;
   #isClosed = false;
-  /** Set while the transport is left alone. */
+  /** Timer of the wait before the next attempt. */
   #pause: Timer | null = null;
   #sent = 0;
   #dropped = 0;
@@ -83,7 +83,7 @@ export class EnvelopeQueue {
   constructor(options: QueueOptions) {
     this.#options = options;
     const { broadcaster, channel, queueSize, callTimeoutMs = 10_000 } = options;
-    this.#line = new EnvelopeBuffer(queueSize);
+    this.#buffer = new EnvelopeBuffer(queueSize);
     this.#call = new TransportCall(broadcaster, channel, callTimeoutMs);
     this.#gate = TransportGate.of(broadcaster, this.#report);
     this.#guest = {
@@ -94,18 +94,18 @@ export class EnvelopeQueue {
       },
       opened: () => this.#pump(),
       refused: (error) => {
-        this.#leanOut(error);
+        this.#keepStatus(error);
         for (const end of Array.from(this.#flushes)) end(false);
       },
     };
   }
 
   get isEmpty(): boolean {
-    return this.#line.length === 0 && this.#current === null && this.#again.length === 0;
+    return this.#buffer.length === 0 && this.#current === null && this.#again.length === 0;
   }
 
   get stats(): BroadcastStats {
-    let queued = this.#line.length + (this.#current?.envelopes.length ?? 0);
+    let queued = this.#buffer.length + (this.#current?.envelopes.length ?? 0);
     for (const { envelopes } of this.#again) queued += envelopes.length;
     return {
       queued,
@@ -116,17 +116,20 @@ export class EnvelopeQueue {
     };
   }
 
-  /** Takes an envelope and returns at once; it never throws. */
+  /** Adds an envelope and returns immediately. Never throws. */
   push(envelope: Envelope): void {
     if (this.#isClosed) return this.#drop([envelope], 'closed');
-    const left = this.#line.add(envelope);
+    const left = this.#buffer.add(envelope);
     if (left.length > 0) this.#drop(left, 'overflow');
     if (this.#isScheduled || this.#current !== null || this.#pause !== null) return;
     this.#isScheduled = true;
     queueMicrotask(this.#pump);
   }
 
-  /** Calls once, when nothing waits or is on its way; now, if so. What it returns takes that back. */
+  /**
+   * Calls `done` once, when nothing waits or is in flight; immediately, if that is so now. Returns a function that
+   * cancels.
+   */
   whenEmpty(fn: () => void): () => void {
     if (this.isEmpty) {
       fn();
@@ -137,7 +140,10 @@ export class EnvelopeQueue {
     return () => this.#waiters.delete(own);
   }
 
-  /** True when everything is out or given up, false when the time was over before, or the transport is paused. */
+  /**
+   * Resolves with true when every envelope is sent or dropped, with false after the timeout or if the transport is
+   * paused.
+   */
   flush(timeoutMs: number = 5_000): Promise<boolean> {
     if (this.isEmpty) return Promise.resolve(true);
     if (!this.#gate.hurry(this.#guest) || this.isEmpty) return Promise.resolve(this.isEmpty);
@@ -148,28 +154,28 @@ export class EnvelopeQueue {
         this.#flushes.delete(end);
         resolve(isOut);
       };
-      // keeps the process alive: a caller waits for it
+      // keep the process alive: the caller waits for this
       const timer = setTimeout(end, timeoutMs, false);
       this.#flushes.add(end);
       const forget = this.whenEmpty(() => end(true));
     });
   }
 
-  /** Flushes, then gives up what is left and takes nothing more. */
+  /** Flushes, then drops what is left and accepts nothing more. */
   async close(timeoutMs?: number): Promise<boolean> {
     const isOut = await this.flush(timeoutMs);
     this.abandon();
     return isOut;
   }
 
-  /** Gives up what is left, at once, and takes nothing more. */
+  /** Drops what is left immediately and accepts nothing more. */
   abandon(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#gate.leave(this.#guest);
     if (this.#pause !== null) clearTimeout(this.#pause);
     const parcels = this.#current ? [this.#current, ...this.#again] : this.#again;
-    const left = [...parcels.flatMap(({ envelopes }) => envelopes), ...this.#line.takeAll()];
+    const left = [...parcels.flatMap(({ envelopes }) => envelopes), ...this.#buffer.takeAll()];
     this.#current = null;
     this.#again.length = 0;
     this.#call.close();
@@ -182,14 +188,14 @@ export class EnvelopeQueue {
     this.#isPumping = true;
     const { broadcaster, channel } = this.#options;
     while (this.#current === null && this.#pause === null) {
-      if (this.#line.length === 0 && this.#again.length === 0) break;
+      if (this.#buffer.length === 0 && this.#again.length === 0) break;
       if (this.#gate.isPaused && !this.#gate.enter(this.#guest)) {
-        this.#leanOut(this.#gate.error);
+        this.#keepStatus(this.#gate.error);
         break;
       }
       let parcel = this.#again.shift();
       if (parcel === undefined) {
-        parcel = { envelopes: this.#line.take(broadcaster, channel), tries: 0 };
+        parcel = { envelopes: this.#buffer.take(broadcaster, channel), tries: 0 };
       }
       this.#send(parcel);
     }
@@ -217,7 +223,7 @@ export class EnvelopeQueue {
     const { maxTries = 6, onError } = this.#options;
     this.#failed += 1;
     this.#failedInRow += 1;
-    if (onError) heard(onError, error);
+    if (onError) callListener(onError, error);
     if (refusesAll(error)) {
       this.#again.unshift(parcel);
       this.#gate.pause(error, this.#report);
@@ -235,32 +241,37 @@ export class EnvelopeQueue {
     if (tries < maxTries) this.#again.unshift(parcel);
     else this.#giveUp(parcel, error);
     if (this.#again.length > 0) this.#retried += 1;
-    this.#leaveAlone(error);
+    this.#backOff(error);
   }
 
-  /** The end of a run behind which nothing waits is tried on: readers wait for it. */
+  /** Retries the end of a run longer if no other envelope waits: readers wait for it. */
   #giveUp({ envelopes, tries }: Parcel, error: unknown): void {
     const { maxTries = 6 } = this.#options;
     const last = envelopes.at(-1);
-    const isNext = this.#line.length > 0 || this.#again.length > 0;
-    if (!last || !isLast(last) || isNext || tries >= maxTries * LAST_WORD_TRIES)
+    const isNext = this.#buffer.length > 0 || this.#again.length > 0;
+    if (!last || !isLast(last) || isNext || tries >= maxTries * LAST_ENVELOPE_FACTOR)
       return this.#drop(envelopes, 'gave_up', error);
     if (envelopes.length > 1) this.#drop(envelopes.slice(0, -1), 'gave_up', error);
     this.#again.push({ envelopes: [last], tries });
   }
 
-  /** Nothing goes out for long: a status is enough for readers to see what they missed, and the log has it. */
-  #leanOut(error: unknown): void {
-    const left = this.#line.lean(this.#again.splice(0).flatMap(({ envelopes }) => envelopes));
+  /**
+   * Drops all but the newest status during a long pause: the status shows readers that they missed something, and the
+   * log has it.
+   */
+  #keepStatus(error: unknown): void {
+    const left = this.#buffer.keepStatus(
+      this.#again.splice(0).flatMap(({ envelopes }) => envelopes),
+    );
     if (left.length > 0) this.#drop(left, 'refused', error);
     this.#settle();
   }
 
-  /** Waits before the next try, at least as long as the transport asks. */
-  #leaveAlone(error: unknown): void {
+  /** Waits before the next attempt, at least as long as the transport asks. */
+  #backOff(error: unknown): void {
     const asked = BroadcastError.is(error) ? (error.retryAfterMs ?? 0) : 0;
     const wait = backoffMs(BACKOFF, this.#failedInRow, Math.random());
-    const ms = Math.max(wait, Math.min(asked, LONGEST_RETRY_AFTER_MS));
+    const ms = Math.max(wait, Math.min(asked, MAX_RETRY_AFTER_MS));
     this.#pause = quietTimer(() => {
       this.#pause = null;
       this.#pump();
@@ -272,7 +283,7 @@ export class EnvelopeQueue {
     this.#dropped += envelopes.length;
     const { onDrop } = this.#options;
     const drop = { envelopes, reason, error };
-    if (onDrop) heard(onDrop, drop);
+    if (onDrop) callListener(onDrop, drop);
     else if (isFirst && !refusesAll(error)) reportDrop(drop, this.#options);
   }
 

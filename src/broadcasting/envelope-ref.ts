@@ -7,7 +7,7 @@ import { wireEvaluation } from './wire-evaluation.ts';
 
 export type RefField = 'content' | 'args' | 'result' | 'evaluations' | 'last_response';
 
-/** What can be fetched by a ref, and which field of which event holds it. */
+/** Fields that a ref can fetch, and the event field that has the value. */
 const sources: Readonly<Record<RefField, Partial<Record<AgentEventType, string>>>> = {
   content: { MessageAdded: 'content' },
   args: { ToolCallStarted: 'args', ToolApprovalRequested: 'args', ToolCallCompleted: 'args' },
@@ -16,11 +16,11 @@ const sources: Readonly<Record<RefField, Partial<Record<AgentEventType, string>>
   last_response: { AgentFinished: 'outputText', AgentFailed: 'outputText' },
 };
 
-/** Seq and field first: an execution id may hold any character. */
+/** Seq and field come first, because an execution id may contain any character. */
 export const refOf = (executionId: string, seq: number, field: RefField): string =>
   `${seq}.${field}.${executionId}`;
 
-/** The whole of a value that an envelope has only the beginning of, from the log of the session. */
+/** Reads the whole value of a truncated field from the log of the session. */
 export async function readRef(
   runtime: SessionRuntime,
   sessionId: string,
@@ -48,20 +48,20 @@ function valueIn(event: AgentEvent, field: RefField): JsonValue | undefined {
   if (name === undefined) return undefined;
   if (event.type === 'ContinuationEvaluated')
     return event.outcome.evaluations.map(wireEvaluation) as unknown as JsonValue;
-  return (event as unknown as Record<string, JsonValue>)[name]; // events of the log are JSON
+  return (event as unknown as Record<string, JsonValue>)[name]; // logged events are JSON
 }
 
 const badRef = (ref: unknown): AgentError =>
   new AgentError(
     'invalid_option',
-    `ref got ${show(ref)}, expected the "ref" of an envelope as it came.`,
+    `ref got ${show(ref)}, expected the unchanged "ref" of an envelope.`,
     { details: { option: 'ref' } },
   );
 
 const unknownRef = (sessionId: string, ref: string): AgentError =>
   new AgentError(
     'ref_not_found',
-    `The log of session ${show(sessionId)} has nothing under ref ${show(ref)}: it is of another session, or was pruned. ` +
+    `The log of session ${show(sessionId)} has no value for ref ${show(ref)}: it belongs to another session, or it was pruned. ` +
       'Read the conversation with messages() instead.',
     { details: { sessionId } },
   );

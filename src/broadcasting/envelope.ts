@@ -7,7 +7,7 @@ import type { StopReason } from '../continuation/stop-reason.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import type { JsonValue } from '../json.ts';
 
-/** A value that did not fit into a frame: its beginning, and the name under which the whole can be fetched. */
+/** A value that did not fit into a frame: its beginning, and the ref that fetches the whole value. */
 export interface TruncatedValue {
   readonly summary: string;
   readonly ref: string;
@@ -27,7 +27,7 @@ export interface WireEvaluation {
   readonly remedy: Remedy | null;
 }
 
-/** What each type of envelope carries. Names are those of the wire. */
+/** Payload of each envelope type, with the names of the wire. */
 export interface EnvelopePayloads {
   readonly 'agent.status': {
     readonly status: BroadcastStatus;
@@ -39,7 +39,7 @@ export interface EnvelopePayloads {
     readonly role: 'user' | 'assistant';
     readonly content: string | TruncatedValue;
     readonly step: number;
-    /** How the model came to it; only where the config includes reasoning. `content` may be '' beside it. */
+    /** The model's reasoning, if the config includes it. `content` may then be ''. */
     readonly reasoning?: string;
   };
   readonly 'agent.step.started': {
@@ -64,7 +64,7 @@ export interface EnvelopePayloads {
     readonly tool: string;
     readonly tool_call_id: string;
     readonly args_summary: string;
-    /** With `includeToolArgs`. */
+    /** Only with `includeToolArgs`. */
     readonly args?: JsonValue | TruncatedValue;
   };
   readonly 'agent.tool.completed': {
@@ -72,9 +72,14 @@ export interface EnvelopePayloads {
     readonly tool_call_id: string;
     readonly success: boolean;
     readonly error: string | null;
+    /**
+     * Why it has no result: `denied`, `aborted`, `blocked` or `timeout`, or the code of the error, such as
+     * `tool_failed`. Absent on success and in logs of release 0.1.0.
+     */
+    readonly error_code?: string;
     readonly duration_ms: number;
     readonly result_summary: string | TruncatedValue;
-    /** Of a call that did not run: nothing else has told them. */
+    /** Arguments of a call that did not run: no `agent.tool.started` has them. */
     readonly args_summary?: string;
     readonly args?: JsonValue | TruncatedValue;
   };
@@ -82,10 +87,12 @@ export interface EnvelopePayloads {
     readonly tool: string;
     readonly tool_call_id: string;
     readonly args: JsonValue | TruncatedValue;
-    /** Names the recorded arguments, hidden parts included; an answer repeats it. Absent in logs of release 0.1.0. */
+    /**
+     * Hash of the recorded arguments, including hidden parts. An answer repeats it. Absent in logs of release 0.1.0.
+     */
     readonly args_hash?: string;
     readonly args_summary: string;
-    /** JSON pointers to what is hidden in `args`; absent where nothing is. */
+    /** JSON pointers to hidden values in `args`. Absent if nothing is hidden. */
     readonly hidden?: readonly string[];
   };
   readonly 'agent.continuation': {
@@ -101,47 +108,47 @@ export interface EnvelopePayloads {
     readonly attempt: number;
     readonly chunk_index: number;
     readonly content: string;
-    /** Characters of the text before it. Absent from earlier releases. */
+    /** Characters of the text before this chunk. Absent from earlier releases. */
     readonly offset?: number;
-    /** How often the text was begun anew in this attempt, after a discard each; absent where it was not. */
+    /** How often the text was restarted in this attempt, each time after a discard. Absent if it was not. */
     readonly restart?: number;
     readonly is_complete: boolean;
   };
-  /** Of the agent that the user talks to; only where the config includes reasoning. */
+  /** Reasoning of the root agent, if the config includes it. */
   readonly 'agent.reasoning.chunk': {
     readonly message_id: string;
     readonly step: number;
     readonly attempt: number;
     readonly content: string;
-    /** Characters of the reasoning before it. */
+    /** Characters of the reasoning before this chunk. */
     readonly offset: number;
-    /** As on `agent.stream.chunk`. */
+    /** As in `agent.stream.chunk`. */
     readonly restart?: number;
   };
   readonly 'agent.stream.discarded': { readonly step: number; readonly attempt: number };
   readonly 'agent.tool.delta': {
     readonly tool_call_id: string;
     readonly args_delta: string;
-    /** Characters of the arguments before it. Absent from earlier releases. */
+    /** Characters of the arguments before this delta. Absent from earlier releases. */
     readonly offset?: number;
   };
 }
 
-/** On a status that ends or pauses the run. */
+/** Fields of a status that ends or pauses the run. */
 export interface StopPayload {
   readonly stop_reason: StopReason | null;
-  /** Why, in a sentence for a person. */
+  /** Why it ended or paused, in a sentence for a user. */
   readonly stop_message: string;
   readonly resolved_by: string | null;
-  /** What would let it continue. */
+  /** How to continue. */
   readonly remedy: Remedy | null;
   readonly error_message: string | null;
   readonly last_response: string | TruncatedValue | null;
-  /** The same in full: what happened, and what can be done. Absent from earlier releases. */
+  /** The full explanation: what happened, and what the user can do. Absent from earlier releases. */
   readonly explanation?: WireExplanation;
 }
 
-/** An explanation for the person in front of the screen. */
+/** An explanation for the user. */
 export interface WireExplanation {
   readonly headline: string;
   readonly detail: string;
@@ -150,7 +157,7 @@ export interface WireExplanation {
   readonly actions: readonly WireAction[];
 }
 
-/** What can be done. Which fields there are depends on `kind`. */
+/** An action that the user can take. The fields depend on `kind`. */
 export interface WireAction {
   readonly kind: ExplanationAction['kind'];
   readonly text: string;
@@ -168,39 +175,40 @@ export interface EnvelopeOf<T extends EnvelopeType> {
   readonly session_id: string;
   readonly execution_id: string;
   readonly agent_id: string;
-  /** Only on envelopes of an agent that runs as another one's tool. */
+  /** Only on envelopes of a nested agent. */
   readonly parent_agent_id?: string;
-  /** Number in the log of the execution; null on chunks and deltas, which are not in it. */
+  /** Number in the log of the execution; null on chunks and deltas, which are not logged. */
   readonly seq: number | null;
-  /** Number of the envelope before, whatever was filtered out between; a reader that has not seen it was away. */
+  /** Number of the previous envelope, ignoring filtered ones. A reader that has not seen it missed something. */
   readonly prev: number | null;
   readonly timestamp: string;
   readonly payload: EnvelopePayloads[T];
 }
 
-/** One message for a user's screen. */
+/** A message for a user's client. */
 export type Envelope = { [T in EnvelopeType]: EnvelopeOf<T> }[EnvelopeType];
 
-/** What a client that was away gets: everything of one execution after a number, as the log has it. */
+/** What a client missed: everything of one execution after a number in the log. */
 export interface Refill {
   readonly session_id: string;
   readonly execution_id: string | null;
   readonly envelopes: readonly Envelope[];
-  /** The log is read up to here: nothing before it is missing. */
+  /** Number up to which the log was read. Nothing before it is missing. */
   readonly seq: number;
-  /** There is more: ask again after `seq`. */
+  /** Whether there is more: ask again after `seq`. */
   readonly more: boolean;
   /**
-   * With the end of the log: what is being said right now, as one chunk for each text and one delta for each call from
-   * their beginning. Absent where nothing is, and where another process works on the session.
+   * With the end of the log: what is being said right now, as one chunk for each text and each reasoning and one delta
+   * for each call from their beginning. Absent where nothing is, and where another process works on the session.
    */
   readonly unfinished?: readonly (
     | EnvelopeOf<'agent.stream.chunk'>
+    | EnvelopeOf<'agent.reasoning.chunk'>
     | EnvelopeOf<'agent.tool.delta'>
   )[];
 }
 
-/** A run or resume ends or pauses with it. Agents behind a call have no status of their own. */
+/** Whether a run or resume ends or pauses with this envelope. Nested agents have no status. */
 export const isLast = (envelope: Envelope): boolean =>
   envelope.type === 'agent.status' && envelope.payload.status !== 'processing';
 

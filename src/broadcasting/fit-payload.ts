@@ -9,24 +9,24 @@ import { refOf, type RefField } from './envelope-ref.ts';
 import { fitText, surelyFits, wireBytes } from './frame-budget.ts';
 import { jsonText } from './wire-text.ts';
 
-/** Even where nothing fits, a person should see this much of it. */
-const LEAST_BYTES = 120;
-/** Of a cut without its texts. */
-const CUT_BYTES = 40;
+/** Bytes of a value that stay readable even if nothing fits. */
+const MIN_BYTES = 120;
+/** Bytes of a truncated value without its texts. */
+const TRUNCATED_BYTES = 40;
 
-/** Whose log holds the whole. */
-interface Place {
+/** Log position of the whole value. */
+interface LogPosition {
   readonly executionId: string;
   readonly seq: number;
 }
 
-type Shorten = (value: never, bytes: number, place: Place) => unknown;
+type Shorten = (value: never, bytes: number, position: LogPosition) => unknown;
 
-const cut =
+const truncate =
   (field: RefField, textOf: (value: never, max: number) => string): Shorten =>
   (value, bytes, { executionId, seq }): TruncatedValue => {
     const ref = refOf(executionId, seq, field);
-    const space = Math.max(LEAST_BYTES, bytes - CUT_BYTES - wireBytes(ref));
+    const space = Math.max(MIN_BYTES, bytes - TRUNCATED_BYTES - wireBytes(ref));
     return { summary: fitText(textOf(value, space), space), ref };
   };
 
@@ -38,40 +38,39 @@ const evaluationsText = (evaluations: readonly WireEvaluation[]): string =>
     .map(({ criterion, decision, reason }) => `${criterion} ${decision}: ${reason}`)
     .join('\n');
 
-const shortText: Shorten = (value: string, bytes) =>
-  fitText(value, Math.max(LEAST_BYTES, bytes - 4));
+const shortText: Shorten = (value: string, bytes) => fitText(value, Math.max(MIN_BYTES, bytes - 4));
 
 const shortRemedy: Shorten = (remedy: { readonly text: string }, bytes) => ({
   ...remedy,
-  text: fitText(remedy.text, Math.max(LEAST_BYTES, bytes - 100)),
+  text: fitText(remedy.text, Math.max(MIN_BYTES, bytes - 100)),
 });
 
-/** The actions stay, for a reader has to know what to do; which calls wait is told by other envelopes. */
+/** Keeps the actions, because the user needs them. Other envelopes name the waiting calls. */
 const shortExplanation: Shorten = (explanation: WireExplanation) => ({
   ...explanation,
-  headline: fitText(explanation.headline, 2 * LEAST_BYTES),
-  detail: fitText(explanation.detail, LEAST_BYTES),
+  headline: fitText(explanation.headline, 2 * MIN_BYTES),
+  detail: fitText(explanation.detail, MIN_BYTES),
   actions: explanation.actions.map(({ call_ids, ...action }) => ({
     ...action,
-    text: fitText(action.text, 2 * LEAST_BYTES),
+    text: fitText(action.text, 2 * MIN_BYTES),
     ...(call_ids && { call_ids: call_ids.slice(0, 1) }),
   })),
 });
 
-/** As many names as fit, and how many there are besides. */
+/** Keeps as many names as fit, and says how many more there are. */
 const shortList: Shorten = (names: readonly string[], bytes) => {
-  let space = Math.max(LEAST_BYTES, bytes - 40);
+  let space = Math.max(MIN_BYTES, bytes - 40);
   const kept = names.findIndex((name) => (space -= wireBytes(name) + 1) < 0);
   return kept === -1 ? names : [...names.slice(0, kept), `… ${names.length - kept} more`];
 };
 
-/** That something is hidden stays said, if not where. */
+/** Reports that something is hidden, without its position. */
 const anywhere: Shorten = (): readonly string[] => [''];
 
-/** What can be shortened, first what a reader misses least. */
+/** Fields that can be shortened, least important first. */
 const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shorten])[]>> = {
   'agent.status': [
-    ['last_response', cut('last_response', plainText)],
+    ['last_response', truncate('last_response', plainText)],
     ['error_message', shortText],
     ['explanation', shortExplanation],
     ['stop_message', shortText],
@@ -79,36 +78,36 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
   ],
   'agent.message': [
     ['reasoning', shortText],
-    ['content', cut('content', plainText)],
+    ['content', truncate('content', plainText)],
   ],
   'agent.step.started': [['available_tools', shortList]],
   'agent.tool.started': [
-    ['args', cut('args', jsonText)],
+    ['args', truncate('args', jsonText)],
     ['args_summary', shortText],
     ['tool', shortText],
   ],
   'agent.tool.completed': [
-    ['args', cut('args', jsonText)],
-    ['result_summary', cut('result', plainText)],
+    ['args', truncate('args', jsonText)],
+    ['result_summary', truncate('result', plainText)],
     ['args_summary', shortText],
     ['error', shortText],
     ['tool', shortText],
   ],
   'agent.approval.requested': [
-    ['args', cut('args', jsonText)],
+    ['args', truncate('args', jsonText)],
     ['args_summary', shortText],
     ['hidden', anywhere],
     ['tool', shortText],
   ],
-  'agent.continuation': [['evaluations', cut('evaluations', evaluationsText)]],
+  'agent.continuation': [['evaluations', truncate('evaluations', evaluationsText)]],
 };
 
-/** The payload itself where it fits into `bytes`, else one whose large values are cut. */
+/** Returns the payload if it fits into `bytes`, else a copy with its large values truncated. */
 export function fitPayload<P extends Envelope['payload']>(
   type: EnvelopeType,
   payload: P,
   bytes: number,
-  place: Place,
+  position: LogPosition,
 ): P {
   if (surelyFits(payload, bytes)) return payload;
   const fields: Record<string, unknown> = { ...payload };
@@ -117,7 +116,7 @@ export function fitPayload<P extends Envelope['payload']>(
     if (over <= 0) break;
     const value = fields[name];
     if (value === null || value === undefined) continue;
-    fields[name] = shorten(value as never, wireBytes(value) - over, place);
+    fields[name] = shorten(value as never, wireBytes(value) - over, position);
   }
   return fields as P;
 }

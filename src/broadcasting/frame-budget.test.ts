@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fitText, splitText, surelyFits, wireBytes } from './frame-budget.ts';
 
-/** As it stands in the body of a request: JSON as a string inside JSON. */
+/** JSON as a string inside JSON, as in the body of a request. */
 const onTheWire = (value: unknown): number =>
   new TextEncoder().encode(JSON.stringify(JSON.stringify(value))).length - 2;
 
@@ -15,7 +15,7 @@ const anything = fc.oneof(
     .map((letters) => letters.join('')),
 );
 
-describe('what a value takes on the wire', () => {
+describe('the bytes of a value on the wire', () => {
   it.each([
     ['plain', 9],
     ['"', 8],
@@ -30,7 +30,7 @@ describe('what a value takes on the wire', () => {
     expect([wireBytes(value), onTheWire(value)]).toEqual([bytes, bytes]);
   });
 
-  it('is never counted as less than it takes, and hardly as more', () => {
+  it('is never less than the real size, and hardly more', () => {
     fc.assert(
       fc.property(anything, (value) => {
         const [counted, real] = [wireBytes(value), onTheWire(value)];
@@ -42,7 +42,7 @@ describe('what a value takes on the wire', () => {
     );
   });
 
-  it('the quick look never says yes wrongly', () => {
+  it('surelyFits is never true for a value that does not fit', () => {
     fc.assert(
       fc.property(anything, fc.integer({ min: 0, max: 400 }), (value, bytes) => {
         if (surelyFits(value, bytes)) expect(onTheWire(value)).toBeLessThanOrEqual(bytes);
@@ -52,7 +52,7 @@ describe('what a value takes on the wire', () => {
     expect(surelyFits({ a: 'x'.repeat(100), b: [1, true, null] }, 1_000)).toBe(true);
   });
 
-  it('a value that contains itself never fits', () => {
+  it('a cyclic value never fits', () => {
     const loop: unknown[] = [];
     loop.push(loop);
     expect(surelyFits(loop, 1_000_000)).toBe(false);
@@ -60,12 +60,12 @@ describe('what a value takes on the wire', () => {
   });
 });
 
-describe('cutting', () => {
+describe('truncating and splitting', () => {
   const graphemes = fc
     .array(fc.constantFrom('"', '\\', '\n', 'é', '你', '😀', 'a', 'b'))
     .map((letters) => letters.join(''));
 
-  it('fitText: as much as fits, whole characters, and an ellipsis where something is missing', () => {
+  it('fitText keeps as many whole characters as fit, and adds an ellipsis', () => {
     fc.assert(
       fc.property(graphemes, fc.integer({ min: 3, max: 60 }), (given, bytes) => {
         const fitted = fitText(given, bytes);
@@ -82,7 +82,7 @@ describe('cutting', () => {
     );
   });
 
-  it('splitText loses nothing, cuts no character, and each piece fits', () => {
+  it('splitText returns pieces that fit, without losing or splitting a character', () => {
     fc.assert(
       fc.property(graphemes, fc.integer({ min: 7, max: 40 }), (given, bytes) => {
         const pieces = splitText(given, bytes);

@@ -1,30 +1,32 @@
 import { endBefore } from './wire-text.ts';
 
-/** Of a request that carries an envelope: headers, also those of proxies, signature, and what is wrapped around it. */
+/** Bytes of a request around an envelope: headers (also those of proxies), signature and wrapping. */
 const RESERVED_BYTES = 1_500;
-/** Names, quotes and numbers of an envelope without its ids and payload. */
+/** Bytes of the names, quotes and numbers of an envelope, without its ids and payload. */
 export const HEAD_BYTES = 260;
-/** What one character can take at most. */
+/** Maximum bytes of one character. */
 const WORST = 7;
 const MAX_DEPTH = 32;
 
-/** What the envelope itself may take of a request. */
+/** Returns the bytes of a request that the envelope may use. */
 export const envelopeBudget = (frameBytes: number): number =>
   frameBytes - Math.min(RESERVED_BYTES, frameBytes / 4);
 
-/** Around an envelope in what a broadcaster counts: the name of its type, the channel, a few words. */
+/** Bytes that a broadcaster counts around an envelope: the type, the channel, a few more. */
 const WRAPPER_BYTES = 260;
 
-/** The `frameBytes` of a config whose envelopes fit into what a broadcaster takes. */
+/** Returns the `frameBytes` of a config whose envelopes fit into the broadcaster's limit. */
 export const frameFor = (takes: number): number => {
   const envelope = Math.max(1, takes - WRAPPER_BYTES);
   return Math.min(envelope + RESERVED_BYTES, envelope / 0.75);
 };
 
-/** Whether a value surely fits, by a quick look that never says yes wrongly. */
+/** Whether a value certainly fits, by a quick estimate. It may say no by mistake, never yes. */
 export const surelyFits = (value: unknown, bytes: number): boolean => left(value, bytes, 0) >= 0;
 
-/** What is left of `bytes` when every character is counted as the worst; negative as soon as that is too much. */
+/**
+ * Returns what is left of `bytes` if every character is counted at its maximum; negative as soon as that is too much.
+ */
 function left(value: unknown, bytes: number, depth: number): number {
   if (typeof value === 'string') return bytes - value.length * WORST - 4;
   if (typeof value !== 'object' || value === null) return bytes - 25;
@@ -42,7 +44,7 @@ function left(value: unknown, bytes: number, depth: number): number {
   return rest;
 }
 
-/** The bytes of a value as JSON inside of JSON, where a quote is written twice, and one inside a text four times. */
+/** Returns the bytes of a value as JSON inside JSON, which escapes a quote once, and a quote inside a text twice. */
 export function wireBytes(value: unknown, depth: number = 0): number {
   if (typeof value === 'string') return textBytes(value) + 4;
   if (typeof value !== 'object' || value === null) return shortBytes(value);
@@ -56,7 +58,7 @@ export function wireBytes(value: unknown, depth: number = 0): number {
   return bytes;
 }
 
-/** Most are small numbers, yes or no; only large ones are worth a look. */
+/** Estimates small numbers and booleans; only large numbers are measured. */
 const shortBytes = (value: unknown): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 1e6
     ? 6
@@ -75,11 +77,11 @@ function textBytes(text: string): number {
   return bytes;
 }
 
-/** The beginning of a text that takes at most `bytes`, with an ellipsis where something is missing. */
+/** Returns the beginning of a text within `bytes`, with an ellipsis if something is missing. */
 export function fitText(text: string, bytes: number): string {
   let used = 0;
   let end = 0;
-  /** The last place that leaves room for the ellipsis. */
+  /** Last index that leaves space for the ellipsis. */
   let cut = 0;
   while (end < text.length) {
     const next = used + charBytes(text, end);
@@ -91,7 +93,7 @@ export function fitText(text: string, bytes: number): string {
   return text;
 }
 
-/** Pieces of a text that each take at most `bytes`. */
+/** Splits a text into pieces of at most `bytes` each. */
 export function splitText(text: string, bytes: number): readonly string[] {
   const pieces: string[] = [];
   let start = 0;
@@ -112,7 +114,7 @@ export function splitText(text: string, bytes: number): readonly string[] {
 
 const isPair = (text: string, i: number): boolean => (text.codePointAt(i) ?? 0) > 0xffff;
 
-/** Of the character that begins at `i`, both halves of a pair together. */
+/** Returns the bytes of the character at `i`; a surrogate pair counts as one character. */
 function charBytes(text: string, i: number): number {
   const code = text.charCodeAt(i);
   if (code === 0x22 || code === 0x5c) return 4;

@@ -17,7 +17,7 @@ export type PayloadOf<T extends EnvelopeType, E extends AgentEventType> = (
   seq: number,
 ) => Payload<T>;
 
-/** A log of an older version may lack what is read here. */
+/** A log of an older version may lack these fields. */
 const broadcastOf = (status: string | undefined, stopReason?: StopReason | null): BroadcastStatus =>
   (statusFacts(status as AgentStatus, stopReason ?? null) ?? statusFacts('pending', null))
     .broadcast;
@@ -29,7 +29,7 @@ export const started: PayloadOf<'agent.status', 'AgentStarted'> = (event) => ({
 });
 
 export const paused: PayloadOf<'agent.status', 'AgentPaused'> = (event) => {
-  // a handover is no pause: the run continues elsewhere
+  // a handover is no pause: another worker continues the run
   const isHandover = event.kind === 'handover';
   const head = {
     status: broadcastOf(isHandover ? 'in_progress' : 'paused'),
@@ -110,7 +110,7 @@ export const toolStarted: PayloadOf<'agent.tool.started', 'ToolCallStarted'> = (
     : { tool, tool_call_id: toolCallId, args_summary };
 };
 
-/** For people: what cannot be seen is written in the escapes of JSON. */
+/** Returns a summary for users; invisible characters are escaped as in JSON. */
 const summaryOf = (args: JsonObject | string, max: number): string =>
   clip(visibleJson(typeof args === 'string' ? args : jsonText(args, max)), max);
 
@@ -123,6 +123,7 @@ export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted
   tool_call_id: event.toolCallId,
   success: event.success,
   error: event.error === null ? null : clip(event.error, maxResultLength),
+  ...(event.errorCode !== undefined && { error_code: event.errorCode }),
   duration_ms: event.durationMs,
   result_summary: resultSummary(event.result, maxResultLength, event.executionId, seq),
   ...(event.args !== undefined && {
@@ -131,7 +132,7 @@ export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted
   }),
 });
 
-/** A result that is longer than its summary can be fetched. */
+/** Adds a ref to a result that is longer than its summary. */
 function resultSummary(
   result: JsonValue,
   max: number,

@@ -1,4 +1,5 @@
 import { pacer } from '../pacing.ts';
+import { isRunEnd } from '../events/agent-event.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
@@ -7,21 +8,21 @@ import { envelopeOf } from './envelope-of.ts';
 import { unfinishedOf } from './unfinished.ts';
 
 export interface RefillOptions extends OwnerOptions {
-  /** Default: the newest. */
+  /** Execution to read. Default: the newest. */
   readonly executionId?: string;
-  /** What the reader knows already; its next envelope has this as `prev`. */
+  /** Number of the last event that the reader has; the next envelope has it as `prev`. Default 0. */
   readonly after?: number;
-  /** Events of the log that are read at once, at most 500. */
+  /** Maximum events to read from the log, at most 500. */
   readonly limit?: number;
-  /** As the live envelopes are made. Default: `BroadcastConfig.standard()`. */
+  /** Config of the live envelopes. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
-  /** Whether what is being said right now is told with the end of the log. Default true. */
+  /** Whether to add unfinished text at the end of the log. Default true. */
   readonly unfinished?: boolean;
 }
 
 const standard = BroadcastConfig.standard();
 
-/** What a reader that was away has missed of an execution, from its log: the envelopes that it would have got. */
+/** Reads from the log the envelopes of an execution that a reader missed. */
 export async function readRefill(
   runtime: SessionRuntime,
   sessionId: string,
@@ -40,12 +41,14 @@ export async function readRefill(
     envelopes.push(envelope);
     prev = seq;
   }
-  // where the log was pruned there is nothing to wait for
+  // if the log was pruned, there is nothing to wait for
   const seq = events.at(-1)?.seq ?? newest;
   const more = seq < newest;
   const page: Refill = { session_id: sessionId, execution_id: executionId, envelopes, seq, more };
   if (more || !wantsUnfinished || !config.includeStream) return page;
   // looked at after the log: what is finished meanwhile is missing in both for a moment, and follows by itself
-  const unfinished = await unfinishedOf(runtime, sessionId, executionId);
+  const last = events.at(-1)?.event;
+  if (executionId === null || (last && isRunEnd(last))) return page;
+  const unfinished = await unfinishedOf(runtime, sessionId, { executionId, seq }, config);
   return unfinished.length === 0 ? page : { ...page, unfinished };
 }

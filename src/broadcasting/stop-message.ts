@@ -1,6 +1,5 @@
 import type { Remedy } from '../continuation/evaluation.ts';
-import { explainOutcome } from '../continuation/explain-outcome.ts';
-import { explainState } from '../continuation/explain-state.ts';
+import { explainStatus } from '../continuation/explain-status.ts';
 import type { Explanation } from '../continuation/explanation.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { EventOf } from '../events/agent-event.ts';
@@ -9,26 +8,23 @@ import { wireExplanation } from './wire-explanation.ts';
 
 type StopTexts = Pick<StopPayload, 'stop_message'> & Required<Pick<StopPayload, 'explanation'>>;
 
-/** Why a run ended. */
+/** Explains why a run ended. */
 export const stopTexts = (outcome: ContinuationOutcome | null, status: string): StopTexts =>
-  textsOf(
-    outcome ? explainOutcome(outcome) : explainState({ status, lastContinuationOutcome: null }),
-  );
+  textsOf(outcome ? outcome.explanation() : explainStatus({ status }));
 
 const textsOf = (explanation: Explanation): StopTexts => ({
   stop_message: [explanation.headline, explanation.detail].filter(Boolean).join(' '),
   explanation: wireExplanation(explanation),
 });
 
-/** Why a run waits, and how it continues. */
+/** Explains why a run waits and how to continue it. */
 export function pausePayload({
   kind,
   reason,
   pendingApprovals,
 }: EventOf<'AgentPaused'>): StopPayload & StopTexts {
-  const explanation = explainState({
+  const explanation = explainStatus({
     status: 'paused',
-    lastContinuationOutcome: null,
     pause: { kind, reason },
     pendingApprovals,
   });

@@ -37,7 +37,7 @@ function streaming(frameBytes = 10_000) {
 }
 
 describe('chunks', () => {
-  it('a message completes its text before it is sent itself', () => {
+  it('completes a text before its message is sent', () => {
     const { chunk, tell, chunks } = streaming();
     chunk('Hel');
     chunk('lo');
@@ -46,7 +46,7 @@ describe('chunks', () => {
     expect(chunks()).toEqual(['a 0 Hel false', 'a 1 lo false', 'a 2  true']);
   });
 
-  it('a text without a message is complete with its step', () => {
+  it('completes a text without a message with its step', () => {
     const { chunk, tell, chunks } = streaming();
     chunk('{"name":');
     tell('MessageAdded', { messageId: 'another' });
@@ -55,7 +55,7 @@ describe('chunks', () => {
     expect(chunks()).toEqual(['a 0 {"name": false', 'a 1  true']);
   });
 
-  it('a text that is discarded is not complete, and the next try begins anew', () => {
+  it('does not complete a discarded text, and restarts it in the next attempt', () => {
     const { chunk, tell, chunks, restart } = streaming();
     chunk('half');
     tell('StepFailed');
@@ -66,7 +66,7 @@ describe('chunks', () => {
     expect(chunks()).toEqual(['a 0 half false', 'a 0 whole false', 'a 1  true']);
   });
 
-  it('agents that speak at the same time are kept apart', () => {
+  it('keeps the texts of concurrent agents separate', () => {
     const { chunk, tell, chunks } = streaming();
     chunk('one', { index: 0 });
     chunk('two', { index: 0, agentId: 'b', messageId: 'm2' });
@@ -82,7 +82,7 @@ describe('chunks', () => {
     ]);
   });
 
-  it('one that is too large is split; those behind it move on', () => {
+  it('splits a chunk that is too large and shifts the index of later ones', () => {
     const { chunk, tell, sent } = streaming(2_000);
     const whole = 'äöü😀 '.repeat(300);
     chunk('first ');
@@ -99,7 +99,7 @@ describe('chunks', () => {
     for (const envelope of sent) expect(JSON.stringify(envelope).length).toBeLessThan(2_000);
   });
 
-  it('a hook that asks again within a try: its chunks are counted on, also behind a split', () => {
+  it('continues the index if a hook restarts a text, also after a split', () => {
     const { chunk, tell, sent } = streaming(2_000);
     chunk('x'.repeat(3_000));
     tell('StreamDiscarded');
@@ -115,7 +115,7 @@ describe('chunks', () => {
     ]);
   });
 
-  it('nothing is complete where nothing was shown', () => {
+  it('completes nothing if nothing was shown', () => {
     const { chunk, tell, chunks } = streaming();
     tell('MessageAdded', { messageId: 'm1' });
     chunk('gone');
@@ -125,7 +125,7 @@ describe('chunks', () => {
   });
 });
 
-it('deltas are split, too, and lose nothing', () => {
+it('splits deltas without loss', () => {
   const { stream, sent, push } = streaming(2_000);
   const argsDelta = '{"text":"quote \\" and more"}'.repeat(200);
   stream.delta(
@@ -153,7 +153,7 @@ describe('reasoning', () => {
     return sent;
   };
 
-  it('is sent where the config includes it, and never that of nested agents', () => {
+  it('is sent if the config includes it, and never for nested agents', () => {
     const payload = { message_id: 'm1', step: 1, attempt: 1, content: 'Hm', offset: 0 };
     const [first, second, ...more] = sentBy(
       BroadcastConfig.debug(),
@@ -168,7 +168,7 @@ describe('reasoning', () => {
     expect(sentBy(BroadcastConfig.standard(), {})).toEqual([]);
   });
 
-  it('a long piece is sent in several, each with its place', () => {
+  it('a long chunk is split, and each part has its offset', () => {
     const content = 'word '.repeat(1_000);
     const pieces = sentBy(BroadcastConfig.debug({ frameBytes: 2_000 }), { content, offset: 7 }).map(
       ({ payload }) => payload as EnvelopeOf<'agent.reasoning.chunk'>['payload'],

@@ -4,32 +4,32 @@ import type { Envelope } from './envelope.ts';
 import { assembled } from './envelope-of.ts';
 import { envelopeBudget, HEAD_BYTES, splitText, wireBytes } from './frame-budget.ts';
 
-/** Of the payload of a chunk without its text, and of the ids of the agents. */
+/** Bytes of a chunk's payload without its text, and of the agent ids. */
 const CHUNK_BYTES = 300;
-/** However small the frames are, a text has to get on. */
-const LEAST_SPACE = 100;
+/** Bytes of text that a chunk has even in the smallest frame. */
+const MIN_SPACE = 100;
 
-/** A text on its way: what was sent of it. */
+/** A text that is being sent. */
 interface OpenText {
   readonly messageId: string;
   readonly step: number;
   readonly attempt: number;
-  /** Pieces beyond one each: a chunk that was split moves the ones behind it. */
+  /** Additional chunks from splits: they shift the index of later chunks. */
   extra: number;
   next: number;
-  /** Characters that were sent since the text was last begun anew. */
+  /** Characters that were sent since the text was last restarted. */
   length: number;
   restart: number | undefined;
-  /** Shown, and neither complete nor discarded. */
+  /** Whether it was shown, and is neither complete nor discarded. */
   isShown: boolean;
 }
 
-/** Chunks and deltas: they have no number, and the finished message or call supersedes them. */
+/** Creates the envelopes of chunks and deltas. They have no number: the finished message or call replaces them. */
 export class StreamEnvelopes {
   readonly #sessionId: string;
   readonly #space: number;
   readonly #includeReasoning: boolean;
-  /** By agent: nested ones speak at the same time. */
+  /** Texts by agent, because nested agents write at the same time. */
   readonly #open: Map<string, OpenText> = new Map();
 
   constructor(
@@ -40,10 +40,10 @@ export class StreamEnvelopes {
     const space = envelopeBudget(frameBytes) - HEAD_BYTES - CHUNK_BYTES - ids;
     this.#sessionId = sessionId;
     this.#includeReasoning = includeReasoning;
-    this.#space = Math.max(LEAST_SPACE, space);
+    this.#space = Math.max(MIN_SPACE, space);
   }
 
-  /** Sends what an event without a number adds, if it is one that is sent. */
+  /** Sends the envelopes of a streamed event. */
   send(event: AgentEvent, push: (envelope: Envelope) => void): void {
     if (event.type === 'StreamChunk') this.chunk(event, push);
     else if (event.type === 'ToolCallDelta') this.delta(event, push);
@@ -77,7 +77,7 @@ export class StreamEnvelopes {
     }
   }
 
-  /** Only of the agent that the user talks to: the reasoning of others is theirs. */
+  /** Sends reasoning of the root agent only. */
   #reasoning(event: EventOf<'ReasoningDelta'>, push: (envelope: Envelope) => void): void {
     if (!this.#includeReasoning || event.parentAgentId !== null) return;
     const { messageId: message_id, stepNumber: step, attempt, restart } = event;
@@ -97,13 +97,13 @@ export class StreamEnvelopes {
     }
   }
 
-  /** Before the envelope of a numbered event: a text that it completes is said to be complete. */
+  /** Marks a text as complete before the envelope of the event that completes it. */
   closing(event: AgentEvent, push: (envelope: Envelope) => void): void {
     if (this.#open.size === 0) return;
     const text = this.#open.get(event.agentId);
     if (text === undefined) return;
     const { type } = event;
-    // a hook may ask again within the same try, whose chunks are counted on
+    // a hook may restart the text within the same attempt: the chunk index continues
     if (type === 'StreamDiscarded') text.isShown = false;
     if (type === 'StepFailed') this.#open.delete(event.agentId);
     const isOver =
@@ -154,7 +154,7 @@ export class StreamEnvelopes {
     });
   }
 
-  /** Null for one that fits as it is, which is nearly always. */
+  /** Splits a text; null if it fits, which is nearly always. */
   #pieces(content: string): readonly string[] | null {
     return content.length * 7 <= this.#space ? null : splitText(content, this.#space);
   }

@@ -1,10 +1,10 @@
 import { BroadcastError, type Broadcaster } from './broadcaster.ts';
 import type { Envelope } from './envelope.ts';
 
-/** Null when the envelopes arrived. */
+/** Called with null when the envelopes arrived, else with the failure. */
 export type Done = (failure: { readonly error: unknown } | null) => void;
 
-/** A signal is not made anew for each call; what clients leave hanging on one stays bounded. */
+/** Calls that share a signal: creating one per call is slow, and listeners that clients leave on it stay bounded. */
 const CALLS_PER_SIGNAL = 50;
 
 /** Makes one call at a time to a transport that may throw, fail or hang. */
@@ -16,7 +16,7 @@ export class TransportCall {
   #callsOfSignal = 0;
   #done: Done | null = null;
   #began = 0;
-  /** One timer watches over all calls: it looks again when it finds a younger one. */
+  /** One timer for all calls: it is set again if it finds a younger call. */
   #watch: Timer | null = null;
 
   constructor(broadcaster: Broadcaster, channel: string, timeoutMs: number) {
@@ -25,7 +25,7 @@ export class TransportCall {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls `done` once: before it returns where the transport does not take time, else later. */
+  /** Calls `done` once: synchronously if the transport returns at once, else later. */
   begin(envelopes: readonly Envelope[], done: Done): void {
     let calling: Promise<void> | void;
     try {
@@ -37,14 +37,14 @@ export class TransportCall {
     this.#done = done;
     this.#began = performance.now();
     this.#watch ??= quietTimer(this.#check, this.#timeoutMs);
-    // a call that was given up may still end, and has nothing more to say
+    // a call that timed out may still end; ignore its result
     calling.then(
       () => this.#done === done && this.#end(null),
       (error: unknown) => this.#done === done && this.#end({ error }),
     );
   }
 
-  /** Lets go of a call that is on its way, without another word. */
+  /** Ends a call in flight without calling `done`. */
   close(): void {
     const isBusy = this.#done !== null;
     this.#done = null;
@@ -77,7 +77,7 @@ export class TransportCall {
     this.#watch = null;
     if (this.#done === null) return;
     const left = this.#began + this.#timeoutMs - performance.now();
-    // timers may fire a little early
+    // timers may fire slightly early
     if (left > 1) {
       this.#watch = quietTimer(this.#check, left);
       return;
@@ -102,7 +102,7 @@ export class TransportCall {
 
 export type Timer = ReturnType<typeof setTimeout>;
 
-/** One that does not keep a process alive, where there are processes. */
+/** Creates a timer that does not keep a Node process alive. */
 export function quietTimer(fn: () => void, ms: number): Timer {
   const timer: Timer = setTimeout(fn, ms);
   if (typeof timer === 'object') timer.unref?.();

@@ -1,40 +1,40 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { backoffMs } from '../errors/error-policy.ts';
 import { BroadcastError, type Broadcaster } from './broadcaster.ts';
-import { heard, type TransportChange } from './delivery-reports.ts';
+import { callListener, type TransportChange } from './delivery-reports.ts';
 import { quietTimer, type Timer } from './transport-call.ts';
 
-/** A queue that waits because its transport is paused. */
+/** A queue that waits while its transport is paused. */
 export interface GateGuest {
-  /** Makes a call now; false where it has nothing to send. */
+  /** Makes a call now. Returns false if there is nothing to send. */
   tries(): boolean;
-  /** The transport works again. */
+  /** Called when the transport works again. */
   opened(): void;
-  /** The last try was refused as well. */
+  /** Called when the last attempt was refused as well. */
   refused(error: unknown): void;
 }
 
 type Report = (change: TransportChange) => void;
 
-/** The first wait and the longest: what was set up wrongly is put right by a person, in minutes or days. */
+/** Backoff from the first wait to the longest: an operator fixes a wrong configuration in minutes or days. */
 const WAITS = { initialMs: 60_000, factor: 2, maxMs: 600_000, jitter: 0.25 };
-/** Who cannot wait, because a process ends, may try so long after the last try. */
-const LEAST_BETWEEN_MS = 5_000;
+/** Shortest time between two attempts for a queue that cannot wait, because its process ends. */
+const MIN_BETWEEN_MS = 5_000;
 
 const gates = new WeakMap<Broadcaster, TransportGate>();
 
-/** Whether the transport would refuse any other frame too: wrong credentials, a wrong address, a missing package. */
+/** Whether the transport would refuse every frame: wrong credentials, a wrong address, a missing package. */
 export const refusesAll = (error: unknown): boolean =>
   (BroadcastError.is(error) && error.pauses) || AgentError.is(error, 'package_missing');
 
 /**
- * One for all queues of a transport: what refuses everything is left alone by all of them, and tried again rarely and
- * by one. Told once when it begins, and once when it is over.
+ * Pauses all queues of a transport that refuses everything: one queue retries, rarely. Reports the pause once when it
+ * starts and once when it ends.
  */
 export class TransportGate {
   readonly #name: string;
   readonly #guests: Set<GateGuest> = new Set();
-  /** Null while the transport is used. */
+  /** Error that caused the pause; null while the transport is in use. */
   #error: unknown = null;
   #isPaused = false;
   #isTrying = false;
@@ -42,14 +42,14 @@ export class TransportGate {
   #refusals = 0;
   #pausedAt = 0;
   #triedAt = 0;
-  #told: string | null = null;
+  #reported: string | null = null;
   #report: Report | null = null;
 
   private constructor(broadcaster: Broadcaster) {
     this.#name = broadcaster.name;
   }
 
-  /** The first queue on a transport has it load what it needs. */
+  /** Returns the gate of a transport. The first queue makes the transport load what it needs. */
   static of(broadcaster: Broadcaster, report: Report): TransportGate {
     let gate = gates.get(broadcaster);
     if (!gate) {
@@ -69,7 +69,7 @@ export class TransportGate {
     return this.#error;
   }
 
-  /** Whether a call may be made: always, but for a pause, where one is made when its time has come. */
+  /** Whether a call may be made now. During a pause, only one call is allowed, when the wait is over. */
   enter(guest: GateGuest): boolean {
     if (!this.#isPaused) return true;
     this.#guests.add(guest);
@@ -82,7 +82,7 @@ export class TransportGate {
     this.#guests.delete(guest);
   }
 
-  /** A call arrived. */
+  /** Reports that a call succeeded. */
   passed(): void {
     if (!this.#isPaused) return;
     const pausedMs = performance.now() - this.#pausedAt;
@@ -90,16 +90,16 @@ export class TransportGate {
     this.#error = null;
     this.#refusals = 0;
     this.#stopWaiting();
-    this.#tell({ state: 'resumed', transport: this.#name, error: null, pausedMs });
-    this.#told = this.#report = null;
+    this.#notify({ state: 'resumed', transport: this.#name, error: null, pausedMs });
+    this.#reported = this.#report = null;
     const guests = Array.from(this.#guests);
     this.#guests.clear();
     for (const guest of guests) guest.opened();
   }
 
-  /** The transport refuses everything. */
+  /** Pauses the transport, because it refuses everything. */
   pause(error: unknown, report: Report): void {
-    // other calls were on their way when it was paused
+    // other calls were in flight when it was paused
     if (this.#isPaused && !this.#isTrying) return;
     if (!this.#isPaused) this.#pausedAt = performance.now();
     this.#isPaused = true;
@@ -108,24 +108,24 @@ export class TransportGate {
     this.#refusals += 1;
     const retryMs = this.#wait();
     const message = String(error);
-    if (message !== this.#told) {
-      this.#told = message;
-      this.#tell({ state: 'paused', transport: this.#name, error, retryMs });
+    if (message !== this.#reported) {
+      this.#reported = message;
+      this.#notify({ state: 'paused', transport: this.#name, error, retryMs });
     }
     for (const guest of Array.from(this.#guests)) guest.refused(error);
   }
 
-  /** The call that tried again failed for another reason: that says nothing, and the next try is as far away. */
+  /** Reports that the retry failed for an unrelated reason: the wait starts again with the same length. */
   unclear(): void {
     if (this.#isPaused && this.#isTrying) this.#wait();
   }
 
-  /** A try before its time; false where the last one was just now. */
+  /** Retries before the wait is over. Returns false if the last attempt was less than 5 seconds ago. */
   hurry(guest: GateGuest): boolean {
     if (!this.#isPaused) return true;
     this.#guests.add(guest);
     if (this.#isTrying) return true;
-    if (performance.now() - this.#triedAt < LEAST_BETWEEN_MS) return false;
+    if (performance.now() - this.#triedAt < MIN_BETWEEN_MS) return false;
     this.#due();
     return this.#isTrying || !this.#isPaused;
   }
@@ -139,7 +139,7 @@ export class TransportGate {
     return ms;
   }
 
-  /** One that waits may try; where none does, the next that comes. */
+  /** Lets one waiting queue retry; if none waits, the next queue that has something to send. */
   #due(): void {
     this.#stopWaiting();
     for (const guest of Array.from(this.#guests)) if (guest.tries()) return;
@@ -155,7 +155,7 @@ export class TransportGate {
     this.#timer = null;
   }
 
-  #tell(change: TransportChange): void {
-    if (this.#report) heard(this.#report, change);
+  #notify(change: TransportChange): void {
+    if (this.#report) callListener(this.#report, change);
   }
 }

@@ -1,50 +1,54 @@
 import { feedsOf } from '../sessions/feed/feeds-of.ts';
-import type { LiveStreamed } from '../sessions/feed/live-source.ts';
+import type { LogPosition, StreamedEvent } from '../sessions/feed/live-source.ts';
+import { inTime } from '../sessions/in-time.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
-import { assembled } from './envelope-of.ts';
+import type { BroadcastSettings } from './broadcast-config.ts';
 import type { Refill } from './envelope.ts';
+import { StreamEnvelopes } from './stream-envelopes.ts';
+
+/** How long a worker in another process may take to answer. A client that gets no answer follows the live text. */
+const ANSWER_MS = 300;
+const noAnswer = (): Error => new Error('no worker answered');
 
 type Unfinished = NonNullable<Refill['unfinished']>[number];
 
-/** What the worker of an execution has streamed and the log does not have: one chunk for each text, one delta for each call. */
+/**
+ * What the worker of an execution has streamed and the log does not have: one chunk for each text and each reasoning
+ * that the config includes, one delta for each call.
+ */
 export async function unfinishedOf(
   runtime: SessionRuntime,
   sessionId: string,
-  executionId: string | null,
+  position: LogPosition,
+  config: BroadcastSettings,
 ): Promise<readonly Unfinished[]> {
-  const text = await feedsOf(runtime).live.textSoFar(sessionId);
+  const { executionId } = position;
+  const asked = feedsOf(runtime).live.textSoFar(sessionId, position);
+  const text =
+    asked instanceof Promise ? await inTime(asked, ANSWER_MS, noAnswer).catch(() => null) : asked;
   if (text?.executionId !== executionId) return [];
-  const texts = new Map<string, Unfinished>();
-  for (const live of text.events) {
-    const [key, envelope] = joined(live, texts);
-    if (envelope) texts.set(key, envelope);
+  const texts = new Map<string, StreamedEvent>();
+  for (const { event } of text.events) {
+    const key = event.type === 'ToolCallDelta' ? event.toolCallId : event.agentId;
+    texts.set(`${event.type} ${key}`, joined(texts.get(`${event.type} ${key}`), event));
   }
-  return Array.from(texts.values());
+  // a page of the log is no frame: nothing is split
+  const whole = { ...config, frameBytes: Number.MAX_SAFE_INTEGER };
+  const stream = new StreamEnvelopes({ sessionId, executionId }, whole);
+  const unfinished: Unfinished[] = [];
+  for (const event of texts.values())
+    stream.send(event, (envelope) => unfinished.push(envelope as Unfinished)); // a streamed event makes no other
+  return unfinished;
 }
 
-function joined(
-  { sessionId, event }: LiveStreamed,
-  texts: ReadonlyMap<string, Unfinished>,
-): readonly [string, Unfinished | null] {
-  if (event.type === 'ToolCallDelta') {
-    const payload = { tool_call_id: event.toolCallId, args_delta: event.argsDelta, offset: 0 };
-    const delta = assembled('agent.tool.delta', event, sessionId, null, null, payload);
-    return [`call ${event.toolCallId}`, delta as Unfinished]; // of the type that was asked for
-  }
-  const key = `${event.type} ${event.agentId}`;
-  if (event.type !== 'StreamChunk') return [key, null];
-  const { messageId, stepNumber, attempt, index, restart, content } = event;
-  const before = texts.get(key);
-  const payload = {
-    message_id: messageId,
-    step: stepNumber,
-    attempt,
-    chunk_index: index,
-    content: (before?.type === 'agent.stream.chunk' ? before.payload.content : '') + content,
-    offset: 0,
-    ...(restart !== undefined && { restart }),
-    is_complete: false,
-  };
-  const chunk = assembled('agent.stream.chunk', event, sessionId, null, null, payload);
-  return [key, chunk as Unfinished];
+/** The pieces of a text, or of the arguments of a call, as one. */
+function joined(before: StreamedEvent | undefined, event: StreamedEvent): StreamedEvent {
+  if (before === undefined) return event;
+  if (event.type !== 'ToolCallDelta')
+    return before.type === 'ToolCallDelta'
+      ? event
+      : { ...event, content: before.content + event.content, offset: 0 };
+  return before.type === 'ToolCallDelta'
+    ? { ...event, argsDelta: before.argsDelta + event.argsDelta, offset: 0 }
+    : event;
 }

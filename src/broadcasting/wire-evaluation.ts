@@ -2,7 +2,7 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { JsonValue } from '../json.ts';
 import type { WireEvaluation } from './envelope.ts';
 
-/** What one criterion said, with the names of the wire. */
+/** Converts an evaluation to the names of the wire. */
 export const wireEvaluation = ({
   criterion,
   decision,

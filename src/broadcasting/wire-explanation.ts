@@ -1,7 +1,7 @@
 import type { Explanation, ExplanationAction } from '../continuation/explanation.ts';
 import type { WireAction, WireExplanation } from './envelope.ts';
 
-/** An explanation with the names of the wire, and without what is for developers. */
+/** Converts an explanation to the names of the wire, without the fields for developers. */
 export const wireExplanation = ({
   headline,
   detail,

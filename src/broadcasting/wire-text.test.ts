@@ -17,7 +17,7 @@ describe('clip', () => {
     expect(clip(given, max)).toBe(expected);
   });
 
-  it('never is longer, never ends inside a character, and says where something is missing', () => {
+  it('is never longer, never splits a character, and marks missing text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -34,7 +34,7 @@ describe('clip', () => {
 });
 
 describe('jsonText', () => {
-  it('is what JSON.stringify says, where there is room', () => {
+  it('equals JSON.stringify if there is enough space', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 }), (value) => {
         expect(jsonText(value, Number.POSITIVE_INFINITY)).toBe(JSON.stringify(value));
@@ -42,13 +42,13 @@ describe('jsonText', () => {
     );
   });
 
-  it('leaves out what JSON leaves out', () => {
+  it('omits what JSON omits', () => {
     const value = { a: undefined, b: [undefined, () => 1], c: Number.NaN, d: { e: undefined } };
     expect(jsonText(value, 100)).toBe(JSON.stringify(value));
     expect(jsonText(undefined, 100)).toBe('null');
   });
 
-  it('begins as the whole does', () => {
+  it('starts like the whole JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 60 }), (value, max) => {
         const shown = clip(jsonText(value, max), max);
@@ -58,7 +58,7 @@ describe('jsonText', () => {
     );
   });
 
-  it('does not read on once it has enough', () => {
+  it('stops reading when it has enough', () => {
     let reads = 0;
     const item = Object.defineProperty({}, 'x', {
       enumerable: true,
@@ -69,7 +69,7 @@ describe('jsonText', () => {
     expect(reads).toBe(1);
   });
 
-  it('ends in a value that contains itself', () => {
+  it('ends in a cyclic value', () => {
     const loop: Record<string, unknown> = {};
     loop['loop'] = loop;
     expect(jsonText(loop, 10_000)).toContain('…');

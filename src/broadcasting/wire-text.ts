@@ -1,11 +1,11 @@
 const ELLIPSIS = '…';
-/** What JSON escapes in a string. */
+/** Characters that JSON escapes in a string. */
 // oxlint-disable-next-line no-control-regex -- JSON escapes control characters
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
-/** Deeper values are shown up to here; it also ends a value that contains itself. */
+/** Depth at which nested values are truncated; it also ends a cyclic value. */
 const MAX_DEPTH = 32;
 
-/** At most `max` characters, the ellipsis included; never ends inside a character of two code units. */
+/** Shortens a text to at most `max` characters, ellipsis included. Never splits a surrogate pair. */
 export const clip = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, endBefore(text, Math.max(0, max - 1))) + ELLIPSIS;
 
@@ -14,12 +14,12 @@ export function endBefore(text: string, end: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }
 
-/** The JSON of a value, given up once it is longer than `max`. */
+/** Writes a value as JSON, truncated after `max` characters. */
 export function jsonText(value: unknown, max: number): string {
   return write(value, '', max, 0) ?? 'null';
 }
 
-/** Null for what JSON leaves out. */
+/** Returns null for what JSON omits. */
 function write(value: unknown, before: string, max: number, depth: number): string | null {
   switch (typeof value) {
     case 'string':
@@ -67,7 +67,7 @@ function writeObject(
   return `${text}}`;
 }
 
-/** A string that goes beyond `left` is not read to its end. */
+/** Reads a string only as far as `left` allows. */
 function quoted(text: string, left: number): string {
   const shown = text.length > left ? text.slice(0, Math.max(0, left) + 1) : text;
   return ESCAPED.test(shown) ? JSON.stringify(shown) : `"${shown}"`;

@@ -29,5 +29,5 @@ it.each([
   '1',
   '2026-13-01',
 ])('%j is refused', (text) => {
-  expect(() => olderThan(text, now)).toThrow('--older-than takes an age such as 90d');
+  expect(() => olderThan(text, now)).toThrow('expected an age such as 90d');
 });

@@ -7,7 +7,7 @@ const MS: ReadonlyMap<string, number> = new Map([
   ['w', 604_800_000],
 ]);
 
-/** The time before which something is older: `90d` and the like count back from now, a date is itself. */
+/** Returns the time before which something is old: `90d` counts back from now, a date is itself. */
 export function olderThan(text: string, now: number): Date {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   const time =
@@ -16,7 +16,7 @@ export function olderThan(text: string, now: number): Date {
       : now - Number(count) * (MS.get(unit) ?? 0);
   if (Number.isNaN(time) || time > now)
     throw usageError(
-      `--older-than takes an age such as 90d (m, h, d or w) or a date that has passed, such as 2026-01-31. Got: ${text}`,
+      `--older-than got "${text}", expected an age such as 90d (m, h, d or w) or a past date such as 2026-01-31.`,
     );
   return new Date(time);
 }

@@ -10,21 +10,19 @@ export type Answer =
   | { readonly approve: true; readonly args?: JsonObject }
   | { readonly deny: string };
 
-/** Arguments as the user typed them. */
+/** Parses arguments that the user typed. */
 export function argsFrom(text: string, from: string): JsonObject {
   const parsed = parseJson(text);
   if (!parsed.ok)
-    throw usageError(
-      `${from} is not JSON: ${parsed.error}. Expected an object such as '{"id": 7}'.`,
-    );
+    throw usageError(`${from} is not JSON: ${parsed.error}. Pass an object such as '{"id": 7}'.`);
   if (!isRecord(parsed.value))
     throw usageError(
-      `${from} is not an object. Expected all arguments of the tool, such as '{"id": 7}'.`,
+      `${from} is not an object. Pass all arguments of the tool, such as '{"id": 7}'.`,
     );
   return parsed.value;
 }
 
-/** Asks the person at the terminal about one call. Null: later. */
+/** Asks the user at the terminal to answer one call. Null: later. */
 export async function askApproval(
   context: CliContext,
   { tool, args, path, hidden }: PendingApproval,
@@ -32,16 +30,17 @@ export async function askApproval(
   const { io, note, paintNote } = context;
   note();
   note(
-    `${paintNote(['bold', 'yellow'], '?')} ${paintNote('bold', oneLine(tool, 80))} waits for your approval. It has not run.`,
+    `${paintNote(['bold', 'yellow'], '?')} ${paintNote('bold', oneLine(tool, 80))} needs approval. It has not run.`,
   );
   if (path.length > 0)
-    note(paintNote('dim', `  asked by an agent behind ${oneLine(path.join(' > '), 200)}`));
+    note(paintNote('dim', `  requested by the nested agent ${oneLine(path.join(' > '), 200)}`));
   for (const [name, value] of Object.entries(args)) {
     const mark = isHiddenAt(hidden, name) ? ` ${paintNote('yellow', '(hidden)')}` : '';
     note(`  ${visibleName(name)}: ${visibleJson(JSON.stringify(value))}${mark}`);
   }
   const hiding = hiddenText(hidden);
-  if (hiding !== null) note(`  ${paintNote('yellow', '!')} ${hiding} It runs with what is there.`);
+  if (hiding !== null)
+    note(`  ${paintNote('yellow', '!')} ${hiding} The tool gets the hidden values.`);
   for (;;) {
     const said = await io.ask('  [a]pprove, [e]dit arguments, [d]eny, [l]ater? ');
     if (said === null) return null;

@@ -23,7 +23,7 @@ it('a line typed before the question does not answer it', async () => {
   expect(await said).toBe('d');
 });
 
-it('nor does what came along with the answer to another', async () => {
+it('input after another answer does not answer it', async () => {
   const { input, ask, asked } = terminal();
   const first = ask('First? ');
   await asked();
@@ -35,7 +35,7 @@ it('nor does what came along with the answer to another', async () => {
   expect(await second).toBe('l');
 });
 
-it('an input that has ended says nothing, before the question or at it', async () => {
+it('an ended input gives no answer, before or at the question', async () => {
   const { input, ask, asked } = terminal();
   const said = ask('First? ');
   await asked();

@@ -2,17 +2,17 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Long enough to read what waits at the terminal. */
+/** Milliseconds to read input that already waits at the terminal. */
 const TYPED_MS = 30;
 
-/** The line that a person types when the question is there. Null at the end of the input, and with Ctrl-C. */
+/** Reads the line that a user types after the question appears. Null at the end of the input, and with Ctrl-C. */
 export async function askLine(
   input: Readable,
   output: Writable,
   question: string,
 ): Promise<string | null> {
   await dropTyped(input);
-  // nothing would tell the reader below that it has ended
+  // the reader below would not notice the end
   if (input.readableEnded) return null;
   const lines = createInterface({ input, output });
   try {
@@ -26,7 +26,7 @@ export async function askLine(
   }
 }
 
-/** A line typed before the question was there is no answer to it: it could agree to anything. */
+/** Drops a line that was typed before the question: it is not an answer and could approve anything. */
 async function dropTyped(input: Readable): Promise<void> {
   const drop = (): void => {};
   input.on('data', drop).resume();

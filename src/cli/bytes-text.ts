@@ -1,6 +1,6 @@
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** "512 bytes", "1.4 MB": thousands, as file managers count. */
+/** Formats "512 bytes" or "1.4 MB" in powers of 1,000. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;

@@ -4,37 +4,37 @@ import { jsonLine } from './json-line.ts';
 import { paintFor, terminalLine, type Paint } from './paint.ts';
 import type { Project, ProjectOptions } from './project.ts';
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   readonly config?: string;
   readonly store?: string;
   readonly owner?: string;
   readonly json?: boolean;
-  /** False with `--no-color`. */
+  /** Whether to use colors; false with `--no-color`. */
   readonly color?: boolean;
   readonly debug?: boolean;
 }
 
-/** One call of the command: the world, the common options, and how to speak. */
+/** One invocation: environment, common options and output. */
 export interface CliContext {
   readonly io: CliIo;
   readonly options: CommonOptions;
   readonly isJson: boolean;
-  /** Colours for stdout and for stderr. */
+  /** Colors for stdout and for stderr. */
   readonly paint: Paint;
   readonly paintNote: Paint;
-  /** A line of the answer. */
+  /** Prints a line of the answer on stdout. */
   print(line?: string): void;
-  /** A line for a person, beside the answer. */
+  /** Prints a line for the user on stderr. */
   note(line?: string): void;
-  /** A whole value as one line of JSON. */
+  /** Prints a value as one line of JSON. */
   printJson(value: unknown): void;
-  /** What to type for something: with the options that lead to the same sessions. */
+  /** Formats a command to type, with the options that select the same sessions. */
   command(...words: readonly string[]): string;
 }
 
 export function cliContext(io: CliIo, options: CommonOptions): CliContext {
-  const isColoured = options.color !== false;
+  const isColored = options.color !== false;
   const common = (['config', 'store', 'owner'] as const).flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [`--${name}`, quoted(value)];
@@ -43,8 +43,8 @@ export function cliContext(io: CliIo, options: CommonOptions): CliContext {
     io,
     options,
     isJson: options.json === true,
-    paint: paintFor(io.stdout, io, isColoured),
-    paintNote: paintFor(io.stderr, io, isColoured),
+    paint: paintFor(io.stdout, io, isColored),
+    paintNote: paintFor(io.stderr, io, isColored),
     print: (line = '') => io.stdout.write(`${terminalLine(line)}\n`),
     note: (line = '') => io.stderr.write(`${terminalLine(line)}\n`),
     printJson: (value) => io.stdout.write(jsonLine(value)),
@@ -52,15 +52,15 @@ export function cliContext(io: CliIo, options: CommonOptions): CliContext {
   };
 }
 
-/** How a shell finds the command: one that is installed in a project is on the path of npm's children alone. */
+/** How a shell finds the command: in a project, only children of npm have it on their path. */
 export const commandName = (env: CliIo['env']): string =>
   env['npm_command'] === undefined ? 'onward' : 'npx onward';
 
-/** As a shell reads it. */
+/** Quotes a text for a shell. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** What the project is made of: the config given, the one of the folder, else the demo. */
+/** Loads the project: the named config, the one of the folder, else the demo. */
 export async function projectOptions({ io, options }: CliContext): Promise<ProjectOptions> {
   // loaded when a command needs them: help does not
   const [{ checkedConfig }, { loadConfig }] = await Promise.all([
@@ -79,7 +79,7 @@ export async function projectOptions({ io, options }: CliContext): Promise<Proje
   };
 }
 
-/** Opens the project for one piece of work, and closes it whatever happens. */
+/** Opens the project for one task, and always closes it. */
 export async function withProject<T>(
   context: CliContext,
   work: (project: Project) => Promise<T>,
@@ -98,7 +98,7 @@ export async function withProject<T>(
   }
 }
 
-/** Work that failed and is tried again later, here or elsewhere. */
+/** Notes work that failed and is retried later, here or in another process. */
 export function noteFailure(context: CliContext, error: unknown, sessionId: string): void {
   const what = sessionId === '' ? 'The store' : `The work on session ${sessionId}`;
   context.note(`${context.paintNote('yellow', '!')} ${what} failed: ${logMessage(error)}`);

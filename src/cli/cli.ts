@@ -12,7 +12,7 @@ import { jsonLine } from './json-line.ts';
 import { paintFor } from './paint.ts';
 import { buildProgram, isParserExit } from './program.ts';
 
-/** The whole command: `argv` without the names of Node and of the command. The exit code. */
+/** Runs the command: `argv` without the names of Node and of the command. Resolves with the exit code. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let code = 0;
   try {
@@ -20,12 +20,12 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     return code;
   } catch (error) {
     if (isParserExit(error)) return error.exitCode === 0 ? 0 : exitCodeNamed('usage');
-    return complain(argv, io, error);
+    return printError(argv, io, error);
   }
 }
 
-/** What went wrong, in words; where it happened only for those who ask. */
-function complain(argv: readonly string[], io: CliIo, error: unknown): number {
+/** Prints what went wrong; the stack only with --debug. */
+function printError(argv: readonly string[], io: CliIo, error: unknown): number {
   const exitCode = exitCodeOfError(error);
   const message = withoutKeys(io, defaultRedactor.text(messageOf(error)));
   const paint = paintFor(io.stderr, io, !argv.includes('--no-color'));
@@ -36,7 +36,9 @@ function complain(argv: readonly string[], io: CliIo, error: unknown): number {
   const isKnown = AgentError.is(error);
   if (isDebug) io.stderr.write(`${withoutKeys(io, stacksOf(error))}\n`);
   else if (!isKnown)
-    io.stderr.write('This was not foreseen. Run it again with --debug to see where it happened.\n');
+    io.stderr.write(
+      'This error is unexpected. Run the command again with --debug to see the stack.\n',
+    );
   if (argv.includes('--json'))
     io.stdout.write(
       jsonLine({
@@ -48,24 +50,21 @@ function complain(argv: readonly string[], io: CliIo, error: unknown): number {
   return exitCode;
 }
 
-/** What to type, where the library can only name its own methods. */
+/** Returns commands to type: the library can only name its own methods. */
 function hintsFor(error: unknown, onward: string): readonly string[] {
   if (!AgentError.is(error)) return [];
   const { sessionId, executionId, pending } = error.details;
   if (typeof sessionId !== 'string') return [];
   const id = shortId(sessionId);
   if (error.code === 'conflict' && executionId !== undefined)
-    return [
-      `  ${onward} stop ${id}`,
-      `  ${onward} recover    (if the process that worked on it died)`,
-    ];
+    return [`  ${onward} stop ${id}`, `  ${onward} recover    (if the process that ran it died)`];
   if (error.code !== 'awaiting_approval') return [];
   return Array.isArray(pending) && pending.length > 0
     ? [`  ${onward} approve ${id}`, `  ${onward} deny ${id} --reason '…'`, `  ${onward} stop ${id}`]
     : [`  ${onward} resume ${id}`, `  ${onward} stop ${id}`];
 }
 
-/** Lines below the first are set off, so that no message can pose as another line of the command. */
+/** Indents all lines after the first, so that no message can pose as another line of the command. */
 const indented = (message: string): string => visibleLines(message).replaceAll(/\n(?! )/g, '\n  ');
 
 const isOn = (value: string | undefined): boolean =>
@@ -78,7 +77,7 @@ function stacksOf(error: unknown): string {
   return stacks.join('\ncaused by ');
 }
 
-/** Keys of the environment, whatever they look like. */
+/** Removes secrets of the environment, whatever they look like. */
 function withoutKeys({ env }: CliIo, text: string): string {
   const secrets = Object.entries(env)
     .filter(([name]) => defaultRedactor.isSecretKey(name))

@@ -1,29 +1,56 @@
 import type { AnyAgent } from '../agent/agent.ts';
+import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
+import type { MessageBus } from '../bus/message-bus.ts';
 import type { AgentEntry } from '../server/agent-entry.ts';
+import type { AgentServerOptions } from '../server/server-options.ts';
+import type { ExecutionQueue } from '../sessions/execution-queue.ts';
 import type { SessionRuntimeOptions } from '../sessions/session-options.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 
-/** What `onward.config.ts` says. */
+/** Contents of `onward.config.ts`. */
 export interface OnwardConfig {
-  /** Shown in the console. Default: the name of the folder. */
+  /** Name to show in the console. Default: the name of the folder. */
   readonly name?: string;
-  /** The first is the default of `onward run`. */
+  /** Agents; the first is the default of `onward run`. */
   readonly agents: readonly (AnyAgent | AgentEntry)[];
-  /** Where sessions live: a path of a SQLite file, or a store. Default: `.onward/sessions.db`. */
+  /** Session store: the path of a SQLite file, or a store. Default: `.onward/sessions.db`. */
   readonly store?: string | SessionStore;
-  /** Default 4111. */
+  /**
+   * Queue that processes share, or a function that makes it: `(options) => bullQueue({ connection, ...options })`. The
+   * function gets what `onward worker --concurrency` sets. Default: each process has its own queue.
+   */
+  readonly queue?:
+    | ExecutionQueue
+    | ((options: { readonly concurrency?: number }) => ExecutionQueue);
+  /** Bus that carries messages between processes, or a function that makes it. Default: none. */
+  readonly bus?: MessageBus | (() => MessageBus);
+  /** Port of the server. Default 4111. */
   readonly port?: number;
-  /** Whose sessions the command line works with. Default `dev`. */
+  /** `Host` headers that a server on a loopback address also accepts, such as those of a proxy: `chat.example.com`. */
+  readonly allowedHosts?: readonly string[];
+  /** Owner of the command line's sessions. Default `dev`. */
   readonly owner?: string;
-  /** Further people who may come in: token to owner. The printed token belongs to `owner`. */
+  /**
+   * Returns the owner of a request to `onward serve`: an id, null for a client that is not signed in (401), or your own
+   * response. It reads headers, never the body.
+   */
+  readonly auth?: OwnerHook;
+  /** Additional users: maps a token to an owner. The printed token of `onward dev` belongs to `owner`. */
   readonly tokens?: Readonly<Record<string, string>>;
-  /** For live updates over Reverb or Pusher: lets `POST /pusher/auth` answer. */
+  /** Whether `onward serve` also serves the console. Default false. */
+  readonly console?: boolean;
+  /** Options of the API of `onward serve`, as in `agentServer`. */
+  readonly server?: Pick<
+    AgentServerOptions,
+    'admin' | 'broadcast' | 'cors' | 'grants' | 'maxBodyBytes' | 'maxStreams' | 'rateLimit'
+  >;
+  /** Credentials for live updates over Reverb or Pusher: enables `POST /pusher/auth`. */
   readonly pusher?: { readonly key: string; readonly secret: string };
-  /** Live things for tools and hooks, as `SessionRuntime` takes them. */
+  /** Dependencies for tools and hooks, as in `SessionRuntime`. */
   readonly deps?: NonNullable<SessionRuntimeOptions['deps']>;
-  /** How long work is held without a sign of life, as `SessionRuntime` takes it. */
+  /** Lease times, as in `SessionRuntime`. */
   readonly lease?: NonNullable<SessionRuntimeOptions['lease']>;
 }
 
-/** Gives the config its types; returns it as it is. */
+/** Types the config; returns it unchanged. */
 export const defineConfig = (config: OnwardConfig): OnwardConfig => config;

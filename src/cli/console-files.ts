@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { staticFiles, type StaticFiles } from '../server/node.ts';
 
-/** Beside this command in the package; from the sources, where the build puts it. */
+/** Folder next to this command in the package; from the sources, the output of the build. */
 export const consoleFolder = (): string =>
   fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? '../../dist/console' : '../console', import.meta.url),
@@ -11,7 +11,7 @@ export const consoleFolder = (): string =>
 
 export const hasConsole = (folder: string): boolean => existsSync(join(folder, 'index.html'));
 
-/** The files of the console, or a page that says what is missing: the API works without it. */
+/** Serves the console's files, or a page that says what is missing: the API works without them. */
 export function consoleFiles(folder: string): StaticFiles {
   if (hasConsole(folder)) return staticFiles(folder);
   return ({ method, url }) =>
@@ -23,7 +23,7 @@ const missingPage = (): Response =>
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>Onward</title>
 <h1>The console is not built</h1>
 <p>The server and its API at <code>/api</code> work. From the sources, build the console with <code>npm run build</code>,
-then start again. In an installed package this should not happen: install it again.</p></html>`,
+then restart. An installed package contains the console: reinstall it.</p></html>`,
     {
       status: 503,
       headers: {

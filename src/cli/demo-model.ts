@@ -3,30 +3,30 @@ import { driverOf } from '../inference/model-registry.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { CliIo } from './cli-io.ts';
 
-/** Which model the demo agent runs on. */
+/** The model of the demo agent. */
 export interface DemoModel {
-  /** Null: the scripted stand-in that comes with the demo. */
+  /** Model; null means the demo's scripted model. */
   readonly model: string | null;
-  /** What a person should know about it; null where there is nothing to say. */
+  /** A note for the user; null if there is none. */
   readonly note: string | null;
 }
 
 const DEFAULT_MODEL = 'openai:gpt-5-mini';
 const INSTALL = 'The openai package is not installed. Run: npm install openai';
 
-/** ONWARD_MODEL names any model; with OPENAI_API_KEY alone it is a small one of OpenAI's. */
+/** Chooses the model: ONWARD_MODEL names any model; with only OPENAI_API_KEY it is a small one of OpenAI. */
 export function chooseDemoModel(
   { env }: Pick<CliIo, 'env'>,
   hasOpenai: boolean = isInstalled('openai'),
 ): DemoModel {
   const named = env['ONWARD_MODEL']?.trim();
   if (named) {
-    driverOf(named); // refuses a name that it does not know, and says which it does
+    driverOf(named); // refuses an unknown name and lists the known ones
     if (!hasOpenai) throw new AgentError('package_missing', `ONWARD_MODEL is ${named}. ${INSTALL}`);
     return { model: named, note: null };
   }
   if (!env['OPENAI_API_KEY']?.trim())
-    return { model: null, note: 'no key found, set OPENAI_API_KEY for a live one' };
+    return { model: null, note: 'no key found; set OPENAI_API_KEY to use a live one' };
   return hasOpenai ? { model: DEFAULT_MODEL, note: null } : { model: null, note: INSTALL };
 }
 

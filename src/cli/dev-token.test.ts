@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bearerOf, checkedToken, keptToken, ownerByToken } from './dev-token.ts';
+import { bearerOf, checkedToken, storedToken, ownerByToken } from './dev-token.ts';
 import { removeFolder } from '../../test/setup/folders.ts';
 
 function folder(): string {
@@ -25,52 +25,52 @@ function folder(): string {
 const isWindows = process.platform === 'win32';
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-describe.skipIf(isWindows)('the kept token', () => {
-  it('is made once, of 128 random bits, in a folder and a file for this user alone', () => {
+describe.skipIf(isWindows)('the stored token', () => {
+  it('is created once, of 128 random bits, in a folder and a file that only this user can read', () => {
     const here = folder();
-    const token = keptToken(here);
+    const token = storedToken(here);
     expect(token).toMatch(/^[0-9a-f]{32}$/);
-    expect(keptToken(here)).toBe(token);
-    expect(keptToken(folder())).not.toBe(token);
+    expect(storedToken(here)).toBe(token);
+    expect(storedToken(folder())).not.toBe(token);
     expect(modeOf(join(here, '.onward'))).toBe(0o700);
     expect(modeOf(join(here, '.onward', 'token'))).toBe(0o600);
     expect(readFileSync(join(here, '.onward', '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('closes a folder and a file that were open to others', () => {
+  it('restricts a folder and a file that others could read', () => {
     const here = folder();
     const dot = join(here, '.onward');
     mkdirSync(dot);
     writeFileSync(join(dot, 'token'), 'a-token-of-mine\n');
     chmodSync(dot, 0o755);
     chmodSync(join(dot, 'token'), 0o644);
-    expect(keptToken(here)).toBe('a-token-of-mine');
+    expect(storedToken(here)).toBe('a-token-of-mine');
     expect([modeOf(dot), modeOf(join(dot, 'token'))]).toEqual([0o700, 0o600]);
   });
 
-  it('what cannot be used is replaced by a new file, not written into', () => {
+  it('an invalid token is replaced by a new file', () => {
     const here = folder();
     mkdirSync(join(here, '.onward'));
     const file = join(here, '.onward', 'token');
     writeFileSync(file, 'short', { mode: 0o644 });
     const held = openSync(file, 'r');
     onTestFinished(() => closeSync(held));
-    expect(keptToken(here)).toMatch(/^[0-9a-f]{32}$/);
+    expect(storedToken(here)).toMatch(/^[0-9a-f]{32}$/);
     expect(modeOf(file)).toBe(0o600);
     expect(readFileSync(held, 'utf8'), 'a process that had it open reads no more').toBe('short');
   });
 
   it.each([
-    ['that leads to a file of another user', 'precious words of mine'],
-    ['that leads to a known token', 'known-to-another-user'],
-    ['that leads nowhere', null],
+    ['to a file of another user', 'precious words of mine'],
+    ['to a known token', 'known-to-another-user'],
+    ['to a missing file', null],
   ])('a link %s is neither followed nor changed', (_what, content) => {
     const here = folder();
     mkdirSync(join(here, '.onward'));
     const target = join(here, 'target');
     if (content !== null) writeFileSync(target, content, { mode: 0o644 });
     symlinkSync(target, join(here, '.onward', 'token'));
-    const token = keptToken(here);
+    const token = storedToken(here);
     expect(token).toMatch(/^[0-9a-f]{32}$/);
     expect(existsSync(target)).toBe(content !== null);
     if (content === null) return;
@@ -90,11 +90,11 @@ describe('a token of a request', () => {
     ['Bearer a b', ''],
     ['Bearer a, Bearer b', ''],
     ['', ''],
-  ])('%j is %j; one in the address is none', (header, token) => {
+  ])('%j is %j; a token in the URL is ignored', (header, token) => {
     expect(asked(header)).toBe(token);
   });
 
-  it('names its owner; names that every object has are no tokens', () => {
+  it('identifies its owner; names of object properties are not tokens', () => {
     const ownerOf = ownerByToken({ 'token-of-ann': 'ann', 'token-of-bob': 'bob' });
     expect(ownerOf('token-of-ann')).toBe('ann');
     expect(ownerOf('token-of-bob')).toBe('bob');
@@ -103,7 +103,7 @@ describe('a token of a request', () => {
   });
 
   it.each(['', 'short', 'with space', 'line\nbreak', 'a'.repeat(201), 'quote"quote"'])(
-    'D43: %j cannot be one, and the message does not say it',
+    'D43: %j is refused, and the message does not contain it',
     (token) => {
       const words = () => checkedToken(token, '--token');
       expect(words).toThrow(`has ${token.length} characters`);

@@ -4,36 +4,36 @@ import { join } from 'node:path';
 import { makeDotFolder } from './dot-folder.ts';
 import { usageError } from './usage-error.ts';
 
-/** What fits into an address and a header as it is. */
+/** Characters that need no escaping in a URL and a header. */
 const TOKEN = /^[A-Za-z0-9._~-]{8,200}$/;
 
 export function checkedToken(token: string, from: string): string {
   if (TOKEN.test(token)) return token;
   throw usageError(
-    `The token of ${from} has ${token.length} characters and cannot be used. Expected 8 to 200 letters, digits and ._~-`,
+    `The token of ${from} has ${token.length} characters, expected 8 to 200 letters, digits and ._~-`,
   );
 }
 
-/** The token of this folder, made once: a tab that is open survives a restart. */
-export function keptToken(folder: string): string {
+/** Returns the token of this folder, created once: an open tab survives a restart. */
+export function storedToken(folder: string): string {
   const file = join(makeDotFolder(folder), 'token');
   const kept = tokenIn(file);
   if (kept !== null) return kept;
   const token = randomBytes(16).toString('hex');
   rmSync(file, { force: true });
   try {
-    // anew: no moment in which others may read it, and no link that leads elsewhere
+    // write a new file: at no time can others read it, and no link redirects it
     writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    // another process has made one in the meantime
-    const theirs = tokenIn(file);
-    if (theirs === null) throw error;
-    return theirs;
+    // another process has created one in the meantime
+    const existing = tokenIn(file);
+    if (existing === null) throw error;
+    return existing;
   }
   return token;
 }
 
-/** Null where there is none that could be used; what is a link was not made here. */
+/** Reads a valid token, else null; a link was not created here. */
 function tokenIn(file: string): string | null {
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return null;
   const kept = readFileSync(file, 'utf8').trim();
@@ -44,7 +44,7 @@ function tokenIn(file: string): string | null {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Who comes with which token. Every token is compared, each in constant time. */
+/** Finds the owner of a token. Compares every token, each in constant time. */
 export function ownerByToken(
   tokens: Readonly<Record<string, string>>,
 ): (token: string) => string | null {
@@ -57,6 +57,6 @@ export function ownerByToken(
   };
 }
 
-/** The bearer token of a request; '' where there is none. */
+/** Returns the bearer token of a request; '' if there is none. */
 export const bearerOf = ({ headers }: Request): string =>
   /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';

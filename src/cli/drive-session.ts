@@ -13,35 +13,35 @@ import type { Project } from './project.ts';
 import { reportSession } from './report-session.ts';
 import { printEnding } from './run-ending.ts';
 
-/** How long a step may take to finish after SIGTERM. */
+/** Milliseconds in which a step may finish after SIGTERM. */
 const GRACE_MS = 10_000;
 
 export interface DriveOptions {
   readonly sessionId: string;
-  /** The execution that is worked on, and the last number of its log that is old news. Default: a new one. */
+  /** The execution to continue, and the last log number that was already reported. Default: a new one. */
   readonly from?: { readonly executionId: string; readonly after: number };
-  /** Asks for the work. */
+  /** Starts the work. */
   begin(executionId: string): Promise<unknown>;
-  /** Text as it comes, also where it may be taken back. */
+  /** Whether to print text as it arrives, even if it may be discarded. */
   readonly isStreamed: boolean;
-  /** Approve whatever is asked. */
+  /** Whether to approve every call. */
   readonly isApproving?: boolean;
-  /** The work is to end, so nothing that it waits for is asked. */
+  /** Whether the work is to end, so that approvals are not asked for. */
   readonly isStopping?: boolean;
 }
 
-/** Where the log of a session stands now, for work that continues with its execution. */
-export async function logPlace(
+/** Returns the current end of a session's log, for work that continues its execution. */
+export async function logPosition(
   { runtime, owner }: Project,
   { id, executionId }: Session,
 ): Promise<{ readonly executionId: string; readonly after: number }> {
   if (executionId === null) return { executionId: uuid(), after: 0 };
-  // the last page tells the end
+  // the last page has the end
   const { seq } = await runtime.events(id, { owner, executionId, after: 0, limit: 1 });
   return { executionId, after: seq };
 }
 
-/** Works on a session with live output until it rests, asks for approvals, and ends with the explanation. */
+/** Runs a session with live output until it ends or pauses, asks for approvals, and prints the explanation. */
 export async function driveSession(
   context: CliContext,
   project: Project,
@@ -62,9 +62,9 @@ export async function driveSession(
       await report.catchUp();
       output.rest();
     } while (!watch.signal && (await answer(context, project, session, options, watch)));
-    // it may have been done before anybody could stop it
-    const isCut = watch.signal !== null && session.status !== 'completed';
-    const code = isCut ? exitCodeOfSignal(watch.signal) : exitCodeOf(session);
+    // it may have ended before it could be stopped
+    const isTruncated = watch.signal !== null && session.status !== 'completed';
+    const code = isTruncated ? exitCodeOfSignal(watch.signal) : exitCodeOf(session);
     await printEnding(context, project, session, code);
     return code;
   } finally {
@@ -73,17 +73,17 @@ export async function driveSession(
   }
 }
 
-/** This process has no such agent, so waiting for the work would never end. */
+/** Checks that this process has the agent: otherwise the wait would never end. */
 function checkAgent({ agents }: Project, { id, agent: wanted }: Session): void {
   const known = agents.map(({ agent }) => agent.name);
   if (known.includes(wanted)) return;
   throw new AgentError(
     'unknown_agent',
-    `Session ${shortId(id)} belongs to the agent "${wanted}", which this config does not have. Known: ${known.join(', ')}.`,
+    `Session ${shortId(id)} belongs to the agent "${wanted}", which this config does not have. Its agents: ${known.join(', ')}.`,
   );
 }
 
-/** Rejects when the work on the session fails here: no other process may ever continue it. */
+/** Rejects when the session fails here: no other process may ever continue it. */
 function failureOf(project: Project, sessionId: string): Promise<never> {
   const failed = new Promise<never>((_resolve, reject) => {
     project.onFailure((error, id) => {
@@ -108,7 +108,7 @@ async function settled(
   }
 }
 
-/** Asks for the decisions that the session waits for. False if it stays as it is. */
+/** Asks for the pending approvals. False if none was answered. */
 async function answer(
   context: CliContext,
   project: Project,
@@ -130,7 +130,7 @@ async function answer(
         hasAnswered = true;
         break;
       } catch (error) {
-        // edited arguments that do not fit: the same question again
+        // edited arguments do not match: ask again
         if (!AgentError.is(error, 'invalid_approval') || isApproving) throw error;
         context.note(`  ${error.message}`);
       }
@@ -141,12 +141,12 @@ async function answer(
 
 interface SignalWatch {
   readonly signal: CliSignal | null;
-  /** While a person is asked, Ctrl-C only leaves the question. */
+  /** While the user is asked, Ctrl-C only leaves the question. */
   asking<T>(question: () => Promise<T>): Promise<T>;
   end(): void;
 }
 
-/** Ctrl-C stops the run, SIGTERM hands it over after the step; a second signal leaves at once. */
+/** Handles signals: Ctrl-C stops the run, SIGTERM hands it over after the step; a second signal exits immediately. */
 function signalWatch(
   context: CliContext,
   { runtime, owner }: Project,

@@ -5,12 +5,12 @@ import type { CliSignal } from './cli-io.ts';
 
 interface ExitCodeRow {
   readonly code: number;
-  /** As scripts and `--json` name it. */
+  /** Name in scripts and in `--json`. */
   readonly name: string;
   readonly meaning: string;
 }
 
-/** The one table of exit codes: help, docs and tests read it. */
+/** All exit codes: help, docs and tests read this table. */
 export const exitCodes: readonly ExitCodeRow[] = [
   {
     code: 0,
@@ -27,7 +27,7 @@ export const exitCodes: readonly ExitCodeRow[] = [
     meaning: 'The session store could not be read or written.',
   },
   { code: 6, name: 'address_in_use', meaning: 'The server could not listen on its address.' },
-  { code: 7, name: 'paused', meaning: 'The run waits: for an approval, or to be resumed.' },
+  { code: 7, name: 'paused', meaning: 'The run is paused: it needs approval or a resume.' },
   {
     code: 8,
     name: 'processing',
@@ -68,7 +68,7 @@ export const exitCodeNamed = (name: string): number => byName.get(name) ?? 1;
 export const exitCodeOfSignal = (signal: CliSignal): number =>
   exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted');
 
-/** The exit code for the end of a run. */
+/** Returns the exit code for the end of a run. */
 export function exitCodeOf({ status, stopReason }: Pick<Session, 'status' | 'stopReason'>): number {
   if (status === 'paused') return exitCodeNamed('paused');
   if (status === 'in_progress') return exitCodeNamed('processing');
@@ -103,7 +103,7 @@ const byError: Partial<Record<ErrorCode, string>> = {
   package_missing: 'usage',
 };
 
-/** An error with a name in the table says so itself; one of the library by its code. */
+/** Returns the exit code of an error: by its own name, or by the library's code. */
 export function exitCodeOfError(error: unknown): number {
   if (!AgentError.is(error)) return exitCodeNamed('unexpected');
   const own = error.details['exitCode'];
@@ -111,7 +111,7 @@ export function exitCodeOfError(error: unknown): number {
   return exitCodeNamed(byError[error.code] ?? 'unexpected');
 }
 
-/** Aligned, for the help. */
+/** Formats the table for the help. */
 export function exitCodeTable(): string {
   const width = Math.max(...exitCodes.map(({ name }) => name.length));
   return exitCodes

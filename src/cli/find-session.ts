@@ -5,11 +5,11 @@ import { exitCodeNamed } from './exit-codes.ts';
 import type { Project } from './project.ts';
 import { usageError } from './usage-error.ts';
 
-/** Shorter ones would hit by accident. */
-const LEAST_PREFIX = 4;
+/** Minimum characters of an id: shorter ones could match by accident. */
+const MIN_PREFIX = 4;
 const PAGE = 500;
 
-/** The session that a person means: an id, its unambiguous beginning, or `last` for the newest change. */
+/** Finds a session: by its id, an unambiguous beginning of it, or `last` for the newest change. */
 export async function findSession(project: Project, said: string): Promise<Session> {
   const { runtime, owner, command } = project;
   if (said === 'last') {
@@ -17,7 +17,7 @@ export async function findSession(project: Project, said: string): Promise<Sessi
     if (newest) return newest;
     throw new AgentError(
       'session_not_found',
-      `${owner} has no sessions yet. Begin one with: ${command} run "…"`,
+      `${owner} has no sessions yet. Start one with: ${command} run "…"`,
       { details: { exitCode: exitCodeNamed('session_not_found') } },
     );
   }
@@ -26,12 +26,12 @@ export async function findSession(project: Project, said: string): Promise<Sessi
   } catch (error) {
     if (!AgentError.is(error, 'session_not_found')) throw error;
   }
-  const ids = said.length < LEAST_PREFIX ? [] : await idsBeginning(project, said);
+  const ids = said.length < MIN_PREFIX ? [] : await idsBeginning(project, said);
   const [only, ...others] = ids;
   if (only === undefined) throw notFound(said, project);
   if (others.length > 0)
     throw usageError(
-      `Several sessions begin with ${said}: ${ids.slice(0, 5).join(', ')}. Type more of it.`,
+      `Several sessions start with ${said}: ${ids.slice(0, 5).join(', ')}. Type more characters.`,
     );
   return runtime.get(only, { owner });
 }
@@ -39,10 +39,10 @@ export async function findSession(project: Project, said: string): Promise<Sessi
 const notFound = (said: string, { owner, command }: Project): AgentError => {
   const { details } = sessionNotFound(said);
   const short =
-    said.length < LEAST_PREFIX ? ` The beginning of an id needs ${LEAST_PREFIX} letters.` : '';
+    said.length < MIN_PREFIX ? ` The beginning of an id needs ${MIN_PREFIX} characters.` : '';
   return new AgentError(
     'session_not_found',
-    `There is no session "${said}" of ${owner}.${short} See them with: ${command} sessions list`,
+    `There is no session "${said}" of ${owner}.${short} List them with: ${command} sessions list`,
     { details: { ...details } },
   );
 };

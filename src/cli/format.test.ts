@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ago, argsSummary, costText, grantText, oneLine, shortId } from './format.ts';
 import { paintFor, terminalLine } from './paint.ts';
 
-describe('numbers for people', () => {
+describe('numbers', () => {
   it('hides an unknown cost', () => {
     expect([null, 0, 1.2].map(costText)).toEqual(['', '$0.00', '$1.20']);
   });
@@ -20,7 +20,7 @@ describe('numbers for people', () => {
 });
 
 describe('texts for a line', () => {
-  it('are cut at whole characters, with escapes in place of control characters', () => {
+  it('are truncated at whole characters, with control characters escaped', () => {
     expect(oneLine('a\n\tb  c', 10)).toBe('a b c');
     expect(oneLine('😀'.repeat(10), 4)).toBe('😀😀😀…');
     expect(oneLine('\u001b[31mred\u001b]0;title\u0007', 40)).toBe(
@@ -30,7 +30,7 @@ describe('texts for a line', () => {
       'a\\r\\u001b[2Kb\nc\\u202ed\\u009b1m',
     );
     expect(argsSummary({ 'a\u200b': '\u001b' })).toBe('{"a\\u200b":"\\u001b"}');
-    // what is shown reads as the same JSON
+    // the output is the same JSON
     expect(argsSummary({ a: '\u{e0041}' })).toBe(String.raw`{"a":"\udb40\udc41"}`);
     expect(argsSummary({})).toBe('');
     expect(argsSummary({ a: 1 })).toBe('{"a":1}');
@@ -43,7 +43,7 @@ describe('texts for a line', () => {
   });
 });
 
-it('a painted line keeps its own codes alone, and a painted text cannot bring any', () => {
+it('a painted line keeps only its own codes, and a text cannot add any', () => {
   const paint = paintFor({ write: () => {}, isTTY: true }, { env: {} });
   const line = `${paint('bold', paint('red', 'a\u001b[2J'))}\u001b[5;31;7m`;
   expect(terminalLine(line)).toBe(
@@ -51,7 +51,7 @@ it('a painted line keeps its own codes alone, and a painted text cannot bring an
   );
 });
 
-describe('colours', () => {
+describe('colors', () => {
   const terminal = { write: () => {}, isTTY: true };
   const pipe = { write: () => {}, isTTY: false };
   const red = '\u001b[31mx\u001b[39m';
@@ -59,7 +59,7 @@ describe('colours', () => {
     ['a terminal has them', terminal, {}, true, red],
     ['a pipe has none', pipe, {}, true, 'x'],
     ['NO_COLOR', terminal, { NO_COLOR: '1' }, true, 'x'],
-    ['an empty NO_COLOR says nothing', terminal, { NO_COLOR: '' }, true, red],
+    ['an empty NO_COLOR has no effect', terminal, { NO_COLOR: '' }, true, red],
     ['FORCE_COLOR', pipe, { FORCE_COLOR: '1' }, true, red],
     ['FORCE_COLOR=0', terminal, { FORCE_COLOR: '0' }, true, 'x'],
     ['NO_COLOR beats FORCE_COLOR', pipe, { NO_COLOR: '1', FORCE_COLOR: '1' }, true, 'x'],

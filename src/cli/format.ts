@@ -4,10 +4,10 @@ import { hiddenText } from '../events/hidden-args.ts';
 import { moneyText } from '../number-text.ts';
 import { visibleJson, visibleText } from '../visible-text.ts';
 
-/** Nothing where no price is known. */
+/** Formats a cost; empty if no price is known. */
 export const costText = (cost: number | null): string => (cost === null ? '' : moneyText(cost));
 
-/** `just now`, `5 min ago`, `3 h ago`, `2 days ago`, then the date. */
+/** Formats `just now`, `5 min ago`, `3 h ago`, `2 days ago`, then the date. */
 export function ago(iso: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(iso)) / 60_000);
   if (minutes < 1) return 'just now';
@@ -17,18 +17,18 @@ export function ago(iso: string, now: number): string {
   return days < 30 ? `${days} days ago` : iso.slice(0, 10);
 }
 
-/** One line of at most so many characters, safe to print. */
+/** Formats one printable line of at most `max` characters. */
 export function oneLine(text: string, most: number): string {
   const line = visibleText(text.replace(/[ \t\r\n]+/g, ' ').trim());
   const letters = Array.from(line.slice(0, most * 2 + 2));
   return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : line;
 }
 
-/** Arguments as a glance needs them. */
+/** Formats arguments briefly. */
 export const argsSummary = (args: unknown, most: number = 80): string =>
   isEmpty(args) ? '' : oneLine(visibleJson(JSON.stringify(args) ?? ''), most);
 
-/** A call that waits, with where its arguments are hidden. */
+/** Formats a call that needs approval, with the position of hidden arguments. */
 export function askedText({ tool, args, hidden }: PendingApproval, most: number): string {
   const hiding = hiddenText(hidden);
   return [
@@ -45,7 +45,7 @@ const isEmpty = (args: unknown): boolean =>
   args === undefined ||
   (typeof args === 'object' && Object.keys(args).length === 0);
 
-/** As `--grant` takes it: `steps=5,tokens=2000`. */
+/** Formats a grant for `--grant`: `steps=5,tokens=2000`. */
 export const grantText = (grant: Grants): string =>
   Object.entries(grant)
     .map(([kind, amount]) => `${kind}=${String(amount)}`)

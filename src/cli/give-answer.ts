@@ -3,7 +3,7 @@ import type { Session } from '../sessions/session.ts';
 import type { Answer } from './ask-approval.ts';
 import type { Project } from './project.ts';
 
-/** Tells a session what a person said about one of its calls, as it was shown. */
+/** Submits the user's answer to a call of a session, as it was shown. */
 export const giveAnswer = (
   { runtime, owner }: Project,
   sessionId: string,

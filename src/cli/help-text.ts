@@ -1,6 +1,6 @@
 import { exitCodeTable } from './exit-codes.ts';
 
-/** Behind the help of the command itself. */
+/** Text after the help of the command itself. */
 export const mainHelp = `
 Examples:
   $ onward dev                                     server, console and store; the address is printed
@@ -9,8 +9,9 @@ Examples:
   $ onward resume last --grant steps=5             continue past a limit with this grant
   $ onward approve last                            approve the call that needs approval
   $ onward init my-agents                          create a small project
+  $ onward serve --port 8080                       the API in production; more processes: onward worker
 
-A session is named by its id, by the first letters of it (at least 4), or as "last".
+Name a session by its id, by the first characters of it (at least 4), or as "last".
 Without a config file (onward.config.ts, .mts, .js or .mjs) a demo agent answers, with no key and no network.
 
 Environment:
@@ -33,12 +34,12 @@ succeed, however the run ended.
 
 export const runHelp = `
 The answer goes to stdout, everything else to stderr. On a terminal, text appears as it is generated. A pipe gets whole answers
-only: no discarded text and no text beside a tool call (--stream prints all of it as it arrives).
+only: no discarded text and no text next to a tool call (--stream prints all of it as it arrives).
 
-Ctrl-C stops the run, which can be resumed; a second one exits at once. SIGTERM finishes the step and leaves the
+Ctrl-C stops the run, which can be resumed; a second one exits immediately. SIGTERM finishes the step and leaves the
 session to another process.
 
---json writes one JSON object a line: the envelopes that a UI gets (agent.status, agent.message, agent.step.*,
+--json writes one JSON object per line: the envelopes that a UI gets (agent.status, agent.message, agent.step.*,
 agent.tool.*, agent.approval.requested, agent.continuation, agent.stream.*), and last
   {"type":"result","session_id":…,"status":…,"stop_reason":…,"exit_code":…,"output":…,"explanation":…,"next":[…]}
 
@@ -58,6 +59,28 @@ Examples:
   $ onward dev --open
   $ onward dev --port 8080
   $ onward dev --host 0.0.0.0 --token "$MY_TOKEN"
+`;
+
+export const serveHelp = `
+The config says who may use the API: auth, tokens or both. There is no demo, and no console without console: true in the
+config. /healthz answers while the process runs. /readyz answers 200 while the store answers and the process does not drain.
+
+SIGTERM or Ctrl-C drains: /readyz answers 503, streams end so that readers reconnect elsewhere, running steps have --grace
+seconds to finish, and what still runs is handed over. A second signal exits immediately.
+
+Examples:
+  $ onward serve --port 8080
+  $ onward serve --no-work                         beside processes of \`onward worker\` on the same store
+`;
+
+export const workerHelp = `
+Workers on the same store share the work: with the queue of the config at once, without one within a second. --health-port
+serves /healthz and /readyz and nothing else. SIGTERM or Ctrl-C drains as in \`onward serve\`; a second signal exits
+immediately.
+
+Examples:
+  $ onward worker --concurrency 100
+  $ onward worker --agents support,billing --health-port 9000
 `;
 
 export const explainHelp = `
@@ -90,15 +113,35 @@ Examples:
 
 export const backupHelp = `
 The copy is a consistent snapshot. To restore it, stop every process that uses the sessions, remove the files that end in -wal
-and -shm beside the database, and put the copy in its place. What happened after the copy was made is not in it.
+and -shm next to the database, and replace the database with the copy. What happened after the copy was made is not in it.
+`;
+
+export const workersHelp = `
+Lists the workers of all processes on this store. A worker is busy, idle, draining (it takes up nothing more) or lost: its
+process ended without closing, or does not reach the store. LEASES are the sessions that it holds; LOST are those that
+it held when it was lost and that no other worker has taken over yet. A worker that closes leaves the list at once, a lost one
+after an hour.
+
+Examples:
+  $ onward workers --watch
+  $ onward workers --json | jq -r 'select(.status == "lost").worker_id'
+`;
+
+export const queueHelp = `
+Counts the sessions of all owners. WAITING need a worker, the OLDEST since its last change. ACTIVE have one; RECOVERED are
+the active ones that were taken over from a lost worker. LOST still wait for that. WORKERS run this agent.
+
+Examples:
+  $ onward queue --watch
+  $ onward queue --json | jq .waiting
 `;
 
 export const parkedHelp = `
 A session is parked after 5 tries without a step, or when it has ended 10 processes. It stays as it is until it is
-retried or stopped. Remove the cause first.
+retried or stopped. Fix the cause first. To retry more than one asks first; without a terminal it requires --yes.
 
 Examples:
-  $ onward parked
-  $ onward parked --retry                          all of them
-  $ onward parked --retry 1a2b3c4d 5e6f7a8b
+  $ onward parked --agent support
+  $ onward parked --retry --yes                    all that are listed, the last changed first
+  $ onward parked --retry 1a2b3c4d
 `;

@@ -1,11 +1,11 @@
 import type { RunReporter } from './run-reporter.ts';
 
 export interface HeldOutput extends RunReporter {
-  /** From here on events wait; what it returns shows them. */
+  /** Holds events until the returned function is called, which shows them. */
   hold(): () => void;
 }
 
-/** Keeps events back while a person is asked: they would be written over the question. */
+/** Holds events back while the user is asked: they would overwrite the question. */
 export function holdOutput(output: RunReporter): HeldOutput {
   let waiting: (readonly [...Parameters<RunReporter['event']>])[] | null = null;
   return {

@@ -4,33 +4,33 @@ export interface InitFile {
 }
 
 export interface InitChoices {
-  /** Of files that the project's Node reads as modules. */
+  /** Extension of files that the project's Node reads as modules. */
   readonly ending: 'ts' | 'mts' | 'mjs';
-  /** Needed beside onward, with their versions. */
+  /** Packages that the project needs in addition to onward, with their versions. */
   readonly packages: Readonly<Record<string, string>>;
   readonly name: string;
   readonly version: string;
 }
 
-/** A small project that works as it is: no key, no network. */
+/** Creates a small project that works without a key or a network. */
 export function initFiles(choices: InitChoices): readonly InitFile[] {
   const { ending } = choices;
   return [
     { name: `onward.config.${ending}`, text: configText(ending) },
-    { name: `stand-in-model.${ending}`, text: standInText(ending !== 'mjs') },
+    { name: `scripted-model.${ending}`, text: scriptedModelText(ending !== 'mjs') },
     { name: 'package.json', text: packageText(choices) },
   ];
 }
 
-/** A line of theirs, which must not look like one of ours. */
+/** A line of the user's file, which must not look like one of ours. */
 const importLine = (names: string, source: string): string =>
   ['import', names, 'from', `'${source}';`].join(' ');
 
 const configText = (ending: string): string =>
   [
-    importLine('{ AgentBuilder, defineTool }', 'onward'),
+    importLine('{ createAgent, defineTool, ErrorPolicy }', 'onward'),
     importLine('{ defineConfig }', 'onward/config'),
-    importLine('{ standIn }', `./stand-in-model.${ending}`),
+    importLine('{ scriptedModel }', `./scripted-model.${ending}`),
     '',
     configBody,
   ].join('\n');
@@ -47,33 +47,34 @@ const configBody = `const countWords = defineTool({
 });
 
 // a real model is its name: 'openai:gpt-5', 'groq:…', 'ollama:…', or any model of the AI SDK
-const model = process.env['OPENAI_API_KEY'] ? 'openai:gpt-5-mini' : standIn;
+const model = process.env['OPENAI_API_KEY'] ? 'openai:gpt-5-mini' : scriptedModel;
 
-const assistant = AgentBuilder.base()
-  .withName('assistant')
-  .withSystemPrompt('You help with texts. Count words with the tool, never by yourself.')
-  .withModel(model)
-  .withTools(countWords)
-  .withMaxSteps(5)
-  .build();
+const assistant = createAgent({
+  name: 'assistant',
+  systemPrompt: 'You help with texts. Count words with the tool, never by yourself.',
+  model,
+  tools: [countWords],
+  maxSteps: 5,
+  errorPolicy: ErrorPolicy.production(),
+});
 
 export default defineConfig({
   agents: [
     {
       agent: assistant,
       title: 'Assistant',
-      isDemo: model === standIn,
+      isDemo: model === scriptedModel,
       suggestions: ['How many words are in this sentence?'],
     },
   ],
 });
 `;
 
-const standInText = (isTypeScript: boolean): string => `${
+const scriptedModelText = (isTypeScript: boolean): string => `${
   isTypeScript ? `${importLine('type { InferenceDriver }', 'onward')}\n\n` : ''
-}/** Answers where there is no key: calls the tool once, then says what came back. Delete it when you have a model. */
-export const standIn = {
-  name: 'stand-in',
+}/** Answers if there is no key: calls the tool once, then repeats its result. Delete it when you have a model. */
+export const scriptedModel = {
+  name: 'scripted',
   async infer({ messages }) {
     const last = messages.last();
     const usage = { input: 20, output: 10, total: 30 };

@@ -3,28 +3,28 @@ import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { parseJson, isRecord } from '../json.ts';
 
-/** What this Node cannot do by itself, and what the project has for it. */
+/** Features that this Node lacks, and what the project has for them. */
 export interface InitNeeds {
-  /** The ending of files that this Node reads as modules here. */
+  /** Extension of files that this Node reads as modules here. */
   readonly ending: 'ts' | 'mts' | 'mjs';
-  /** Packages that the project needs beside onward, with their versions. */
+  /** Packages that the project needs in addition to onward, with their versions. */
   readonly packages: Readonly<Record<string, string>>;
-  /** Of all it needs, what is not installed where the folder would look for it. */
+  /** Those of them that the folder cannot resolve. */
   readonly missing: readonly string[];
 }
 
-/** Reads TypeScript from 22.18 on, has SQLite from 22.13 on. */
+/** Node features: TypeScript from 22.18, SQLite from 22.13. */
 export interface NodeGifts {
   readonly typescript: boolean;
   readonly sqlite: boolean;
 }
 
-const giftsOfNode = (): NodeGifts => ({
+const nodeFeatures = (): NodeGifts => ({
   typescript: Boolean((process.features as { readonly typescript?: unknown }).typescript),
   sqlite: isBuiltin('node:sqlite'),
 });
 
-export function initNeeds(folder: string, gifts: NodeGifts = giftsOfNode()): InitNeeds {
+export function initNeeds(folder: string, gifts: NodeGifts = nodeFeatures()): InitNeeds {
   const require = createRequire(join(folder, 'package.json'));
   const has = (name: string): boolean => {
     try {
@@ -46,7 +46,7 @@ export function initNeeds(folder: string, gifts: NodeGifts = giftsOfNode()): Ini
   };
 }
 
-/** Whether a plain `.ts` is a module: so says our package.json, and perhaps the one that is there. */
+/** Whether a plain `.ts` is a module, by our package.json or an existing one. */
 function isModuleFolder(folder: string): boolean {
   const file = join(folder, 'package.json');
   if (!existsSync(file)) return true;

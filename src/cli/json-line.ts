@@ -1,4 +1,4 @@
 import { visibleJson } from '../visible-text.ts';
 
-/** A value as one line of JSON. What steers a terminal is escaped, also where JSON does not ask for it. */
+/** Formats a value as one line of JSON. Terminal control characters are escaped, even if JSON does not require it. */
 export const jsonLine = (value: unknown): string => `${visibleJson(JSON.stringify(value))}\n`;

@@ -5,14 +5,14 @@ import { StreamEnvelopes } from '../broadcasting/stream-envelopes.ts';
 import type { CliContext } from './cli-context.ts';
 import type { RunReporter } from './run-reporter.ts';
 
-/** A pipe has no frames: arguments, results and texts are whole as far as anybody would read them in a line. */
+/** A pipe has no frame limit: arguments, results and texts are whole up to a readable line. */
 const config = BroadcastConfig.debug({
   frameBytes: 1_000_000,
   maxArgLength: 10_000,
   maxResultLength: 10_000,
 });
 
-/** One envelope a line, the same as a screen gets over the network. */
+/** Prints one envelope per line, as a UI gets it over the network. */
 export function jsonReporter(context: CliContext, sessionId: string): RunReporter {
   const print = (envelope: Envelope): void => context.printJson(envelope);
   const numbered = envelopeOf(config);

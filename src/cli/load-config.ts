@@ -11,19 +11,19 @@ import { usageError } from './usage-error.ts';
 export interface LoadedConfig {
   readonly config: OnwardConfig;
   readonly file: string;
-  /** Paths in the config, and `.onward`, are seen from here. */
+  /** Folder of relative paths in the config, and of `.onward`. */
   readonly folder: string;
 }
 
 const names = ['ts', 'mts', 'js', 'mjs'].map((ending) => `onward.config.${ending}`);
 
-/** The config of this folder, or the one that was named; null where there is none. */
+/** Loads the config of this folder, or a named one; null if there is none. */
 export async function loadConfig(cwd: string, named?: string): Promise<LoadedConfig | null> {
   const file = named === undefined ? found(cwd) : resolve(cwd, named);
   if (file === null) return null;
   if (!existsSync(file))
     throw usageError(
-      `There is no config file ${file}. Name another with --config, or run: onward init`,
+      `There is no config file ${file}. Choose another with --config, or run: onward init`,
     );
   const loaded = await loadModule(file).catch((error: unknown) => {
     if (AgentError.is(error, 'package_missing')) throw error;
@@ -38,7 +38,7 @@ export async function loadConfig(cwd: string, named?: string): Promise<LoadedCon
 const found = (cwd: string): string | null =>
   names.map((name) => join(cwd, name)).find((file) => existsSync(file)) ?? null;
 
-/** The default export; one called `config` will do. */
+/** Returns the default export, or an export named `config`. */
 function configIn(loaded: unknown): unknown {
   if (!isRecord(loaded)) return loaded;
   return loaded['default'] ?? loaded['config'];

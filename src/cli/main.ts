@@ -5,5 +5,5 @@ import { runCli } from './cli.ts';
 const { io, flush } = processIo();
 const code = await runCli(process.argv.slice(2), io);
 await flush();
-// what a model or a tool left open does not hold the command back
+// open handles of a model or a tool do not keep the command alive
 process.exit(code);

@@ -3,28 +3,17 @@ import type { StopSentence } from '../trace/index.ts';
 import { quoted, type CliContext } from './cli-context.ts';
 import { grantText, oneLine, shortId } from './format.ts';
 
-/** What to type next, exactly: to answer, to continue, or to send a new message. */
+/** Returns the exact commands to type next: to answer, to continue, or to send a new message. */
 export function nextCommands(
-  context: CliContext,
+  context: Pick<CliContext, 'command'>,
   session: Pick<Session, 'id' | 'pendingApprovals'>,
   stop: StopSentence | null,
 ): readonly string[] {
   const id = shortId(session.id);
-  const pending = session.pendingApprovals;
-  if (pending.length > 0) {
-    // the only call need not be named
-    const calls =
-      pending.length === 1
-        ? [[]]
-        : pending.map(({ callId }) => [quoted(oneLine(callId, Infinity))]);
-    const which = pending.length === 1 ? [] : ['<call>'];
-    return [
-      ...calls.map((call) => context.command('approve', id, ...call)),
-      context.command('deny', id, ...which, '--reason', "'…'"),
-    ];
-  }
   return (stop?.explanation.actions ?? []).flatMap((action) => {
     switch (action.kind) {
+      case 'approve':
+        return answerCommands(context, id, session.pendingApprovals);
       case 'grant':
         return [context.command('resume', id, '--grant', grantText(action.grant))];
       case 'resume':
@@ -33,8 +22,27 @@ export function nextCommands(
         return [context.command('parked', '--retry', id), context.command('stop', id)];
       case 'new_message':
         return [context.command('run', "'…'", '--session', id)];
-      default:
+      // a text says what to do, and no command does it
+      case 'input':
+      case 'wait':
+      case 'change':
+      case 'ask_operator':
         return [];
     }
   });
+}
+
+function answerCommands(
+  context: Pick<CliContext, 'command'>,
+  id: string,
+  pending: Session['pendingApprovals'],
+): readonly string[] {
+  // the only call need not be named
+  const calls =
+    pending.length === 1 ? [[]] : pending.map(({ callId }) => [quoted(oneLine(callId, Infinity))]);
+  const which = pending.length === 1 ? [] : ['<call>'];
+  return [
+    ...calls.map((call) => context.command('approve', id, ...call)),
+    context.command('deny', id, ...which, '--reason', "'…'"),
+  ];
 }

@@ -25,7 +25,7 @@ describe.skipIf(process.platform === 'win32')('openBrowser', () => {
     folder = mkdtempSync(join(tmpdir(), 'onward-open-'));
     mkdirSync(join(folder, 'home'));
     mkdirSync(join(folder, 'bin'));
-    // tells what it was given, and what is in its environment
+    // prints its arguments and its environment
     const script = `#!/bin/sh\n{ printf '%s\\n' "$@"; tr '\\0' '\\n' < /proc/$$/cmdline 2>/dev/null; } > '${folder}/seen.new'\nmv '${folder}/seen.new' '${folder}/seen'\n`;
     for (const name of ['xdg-open', 'open']) {
       writeFileSync(join(folder, 'bin', name), script);
@@ -39,7 +39,7 @@ describe.skipIf(process.platform === 'win32')('openBrowser', () => {
     removeFolder(folder);
   });
 
-  it('hands the address over in a file of this user alone, not in arguments', async () => {
+  it('passes the URL in a file that only this user can read, not in arguments', async () => {
     openBrowser(address, join(folder, 'home'));
     await vi.waitFor(() => expect(existsSync(join(folder, 'seen'))).toBe(true), 10_000);
     const seen = readFileSync(join(folder, 'seen'), 'utf8');
@@ -51,7 +51,7 @@ describe.skipIf(process.platform === 'win32')('openBrowser', () => {
     expect(readFileSync(file, 'utf8')).toContain(`location.replace("${address}")`);
   });
 
-  it('takes the file away after a minute', () => {
+  it('deletes the file after a minute', () => {
     vi.useFakeTimers();
     openBrowser(address, join(folder, 'home'));
     expect(readdirSync(join(folder, 'home'))).toHaveLength(1);
@@ -59,13 +59,13 @@ describe.skipIf(process.platform === 'win32')('openBrowser', () => {
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
   });
 
-  it('does nothing where no file can be made, or no browser is there', () => {
+  it('does nothing if no file can be created, or there is no browser', () => {
     expect(() => openBrowser(address, join(folder, 'none'))).not.toThrow();
     process.env['PATH'] = join(folder, 'nothing');
     expect(() => openBrowser(address, join(folder, 'home'))).not.toThrow();
   });
 
-  it('lets nothing in an address end the script', () => {
+  it('escapes a URL that could end the script', () => {
     openBrowser('http://127.0.0.1:4111/?a=</script><b>#token=x', join(folder, 'home'));
     const [name = ''] = readdirSync(join(folder, 'home'));
     const page = readFileSync(join(folder, 'home', name), 'utf8');

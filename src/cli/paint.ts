@@ -4,15 +4,15 @@ import type { CliIo, CliOutput } from './cli-io.ts';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan';
 
-/** Dresses text for one output; where colours are off it returns the text as it is. */
+/** Styles text for one output; without colors it returns the text unchanged. */
 export type Paint = (style: Style | Style[], text: string) => string;
 
 const plain: Paint = (_style, text) => text;
-// the decision is ours: newer versions of Node would look at stdout, whatever the text is for
-const coloured: Paint = (style, text) =>
+// decide here: newer versions of Node check stdout, whatever the text is for
+const colored: Paint = (style, text) =>
   styleText(style, terminalLine(text), { validateStream: false });
 
-/** `--no-color` and NO_COLOR say no, FORCE_COLOR says yes, else a terminal does. */
+/** Chooses colors: `--no-color` and NO_COLOR disable them, FORCE_COLOR enables them, else a terminal does. */
 export function paintFor(
   output: CliOutput,
   { env }: Pick<CliIo, 'env'>,
@@ -21,15 +21,15 @@ export function paintFor(
   if (!isAllowed || env['NO_COLOR']) return plain;
   const force = env['FORCE_COLOR'];
   if (force !== undefined && force !== '')
-    return force === '0' || force === 'false' ? plain : coloured;
-  return output.isTTY && env['TERM'] !== 'dumb' ? coloured : plain;
+    return force === '0' || force === 'false' ? plain : colored;
+  return output.isTTY && env['TERM'] !== 'dumb' ? colored : plain;
 }
 
-/** The codes of `paint`, which are the only ones that a line may hold. */
+/** The codes of `paint`, the only ones that a line may contain. */
 // oxlint-disable-next-line no-control-regex -- these codes begin with a control character
 const STYLE = /(\u001b\[\d{1,2}m)/;
 
-/** A line that may be painted, as a terminal gets it: whatever else could steer it is written as an escape. */
+/** Returns a painted line for a terminal: any other control character is escaped. */
 export const terminalLine = (line: string): string =>
   line
     .split(STYLE)

@@ -2,7 +2,7 @@ import { askLine } from './ask-line.ts';
 import type { CliIo, CliOutput, CliSignal } from './cli-io.ts';
 import { openBrowser } from './open-browser.ts';
 
-/** The world as it is: this process with its streams and signals. */
+/** The real environment: this process with its streams and signals. */
 export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
   const { stdin, stdout, stderr } = process;
   const io: CliIo = {
@@ -11,7 +11,7 @@ export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
     env: process.env,
     cwd: process.cwd(),
     isTTY: stdin.isTTY && stderr.isTTY,
-    // on stderr, so that stdout has the answer alone
+    // on stderr, so that stdout has only the answer
     ask: (question) => askLine(stdin, stderr, question),
     async readInput() {
       if (stdin.isTTY) return null;
@@ -32,7 +32,7 @@ export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
   return { io, flush: async () => void (await Promise.all([drained(stdout), drained(stderr)])) };
 }
 
-/** A reader that has gone (`| head -1`) is no error: the work continues without it. */
+/** Ignores a reader that has gone (`| head -1`): the work continues without it. */
 function outputOf(stream: NodeJS.WriteStream): CliOutput {
   let isGone = false;
   stream.on('error', () => (isGone = true));
@@ -44,7 +44,7 @@ function outputOf(stream: NodeJS.WriteStream): CliOutput {
   };
 }
 
-/** Pipes are written in the background: what is written has to leave before the process does. */
+/** Waits for pipes, which are written in the background, before the process exits. */
 const drained = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => {
     if (stream.destroyed || stream.writableLength === 0) resolve();

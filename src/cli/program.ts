@@ -1,7 +1,7 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { version } from '../server/version.ts';
 import { visibleLines } from '../visible-text.ts';
-import { cliContext, type CliContext, type CommonOptions } from './cli-context.ts';
+import { cliContext, type CommonOptions } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
 import {
   answerHelp,
@@ -10,24 +10,22 @@ import {
   exitCodeHelp,
   explainHelp,
   mainHelp,
-  parkedHelp,
   resumeHelp,
   runHelp,
 } from './help-text.ts';
 import { paintFor } from './paint.ts';
+import { addOperators, addProcesses, wholeNumber, type Act, type Add } from './process-commands.ts';
 
-/** Ends parsing; what is to say was said. */
+/** Ends parsing after all output was written. */
 export const isParserExit = (error: unknown): error is CommanderError =>
   error instanceof CommanderError;
 
-/** Where to look after a word that does not fit: at the command that it was said to. */
+/** Adds the help command after an unknown word or option. */
 function seeHelp(command: Command): string {
   const names: string[] = [];
   for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
   return `(${names.join(' ')} --help lists commands and options)`;
 }
-
-type Work = (context: CliContext) => number | Promise<number>;
 
 /** Builds the command line. Each command is loaded when it is called. */
 export function buildProgram(io: CliIo, done: (code: number) => void): Command {
@@ -51,9 +49,9 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     .addHelpText('after', mainHelp);
   program.showHelpAfterError(seeHelp(program));
 
-  const act = async (command: Command, work: Work): Promise<void> =>
+  const act: Act = async (command, work) =>
     done(await work(cliContext(io, command.optsWithGlobals<CommonOptions>())));
-  const add = (parent: Command, usage: string, description: string, help?: string): Command => {
+  const add: Add = (parent, usage, description, help) => {
     const command = parent.command(usage).description(description);
     command.showHelpAfterError(seeHelp(command));
     return help === undefined ? command : command.addHelpText('after', help);
@@ -73,12 +71,17 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => dev(context, command.opts()));
     });
 
+  addProcesses(program, add, act);
+
   add(program, 'run [message]', 'send a message and print the answer', runHelp)
     .option('-a, --agent <name>', 'agent; default: the first of the config')
     .option('-s, --session <id>', 'session to continue; default: a new one')
-    .option('-y, --yes', 'approve every call that asks')
+    .option('-y, --yes', 'approval of every call')
     .option('--stream', 'text as it arrives, also in a pipe')
-    .option('-d, --detach', 'send only; a running `onward dev` or `onward recover` does the work')
+    .option(
+      '-d, --detach',
+      'send without waiting; a running `onward dev`, `serve`, `worker` or `recover` does the work',
+    )
     .action(async (message: string | undefined, _options, command: Command) => {
       const { run } = await import('./commands/run.ts');
       await act(command, (context) => run(context, message, command.opts()));
@@ -120,7 +123,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     });
   add(sessions, 'delete <session...>', 'delete sessions and all their data')
     .alias('rm')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'no confirmation')
     .action(async (said: string[], _options, command: Command) => {
       const { deleteSessions } = await import('./commands/sessions-delete.ts');
       await act(command, (context) => deleteSessions(context, said, command.opts()));
@@ -133,28 +136,28 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     await act(command, (context) => pruneSessions(context, command.opts()));
   });
   aged(add(sessions, 'expire', 'delete sessions that have not changed for a long time'))
-    .option('--waiting', 'also sessions that wait for an approval or a retry')
-    .option('--dry-run', 'print only how many')
-    .option('-y, --yes', 'do not ask')
+    .option('--waiting', 'also sessions that need approval or a retry')
+    .option('--dry-run', 'number of sessions only; delete nothing')
+    .option('-y, --yes', 'no confirmation')
     .action(async (_options, command: Command) => {
       const { expireSessions } = await import('./commands/sessions-upkeep.ts');
       await act(command, (context) => expireSessions(context, command.opts()));
     });
 
-  worker(add(program, 'resume <session>', 'continue after a pause or a limit', resumeHelp))
+  working(add(program, 'resume <session>', 'continue after a pause or a limit', resumeHelp))
     .option('-g, --grant <amounts>', 'amounts, such as steps=5 or tokens=20000,cost=0.5')
     .action(async (session: string, _options, command: Command) => {
       const { resume } = await import('./commands/resume.ts');
       await act(command, (context) => resume(context, session, command.opts()));
     });
-  worker(add(program, 'approve <session> [call]', 'approve a tool call', answerHelp))
+  working(add(program, 'approve <session> [call]', 'approve a tool call', answerHelp))
     .option('--args <json>', 'arguments to run it with instead')
     .option('--execution <id>', 'execution in which you saw the call')
     .action(async (session: string, call: string | undefined, _options, command: Command) => {
       const { approve } = await import('./commands/answer.ts');
       await act(command, (context) => approve(context, session, call, command.opts()));
     });
-  worker(add(program, 'deny <session> [call]', 'deny a tool call', answerHelp))
+  working(add(program, 'deny <session> [call]', 'deny a tool call', answerHelp))
     .requiredOption('-r, --reason <text>', 'reason, which the model reads')
     .option('--execution <id>', 'execution in which you saw the call')
     .action(async (session: string, call: string | undefined, _options, command: Command) => {
@@ -163,7 +166,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     });
   add(program, 'stop <session>', 'stop a session, in any process')
     .option('-r, --reason <text>', 'reason, which is recorded')
-    .option('-d, --detach', 'do not wait for the end')
+    .option('-d, --detach', 'no wait for the end')
     .action(async (session: string, _options, command: Command) => {
       const { stop } = await import('./commands/stop.ts');
       await act(command, (context) => stop(context, session, command.opts()));
@@ -187,13 +190,8 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => vacuum(context));
     },
   );
-  add(program, 'parked', 'list sessions that failed too often, with their errors', parkedHelp)
-    .option('--retry [session...]', 'sessions to retry; default: all')
-    .action(async (_options, command: Command) => {
-      const { parked } = await import('./commands/parked.ts');
-      await act(command, (context) => parked(context, command.opts()));
-    });
-  add(program, 'init [folder]', 'create a small project that runs at once').action(
+  addOperators(program, add, act);
+  add(program, 'init [folder]', 'create a small project that runs without changes').action(
     async (folder: string | undefined, _options, command: Command) => {
       const { init } = await import('./commands/init.ts');
       await act(command, (context) => init(context, folder));
@@ -208,36 +206,34 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
   return program;
 }
 
-/** Known before and behind the name of a command alike. */
+/** Options before and after the name of a command. */
 const withCommon = (program: Command): Command =>
   program
-    .option('-c, --config <file>', 'default: onward.config.ts, .mts, .js or .mjs in this folder')
-    .option('--store <path>', 'a SQLite file in place of the one of the config')
-    .option('--owner <name>', 'whose sessions; default: that of the config, else dev')
-    .option('--json', 'for programs: one JSON object a line')
+    .option(
+      '-c, --config <file>',
+      'config file; default: onward.config.ts, .mts, .js or .mjs in this folder',
+    )
+    .option('--store <path>', "SQLite file, instead of the config's store")
+    .option('--owner <name>', "owner of the sessions; default: the config's, else dev")
+    .option('--json', 'one JSON object per line, for programs')
     .option('--no-color', 'plain text, also on a terminal')
     .addOption(new Option('--debug', 'show stack traces').hideHelp());
 
 const aged = (command: Command): Command =>
   command
-    .requiredOption('--older-than <age>', 'such as 90d, 12h, 2w, or a date: 2026-01-31')
-    .option('--all-owners', 'of every owner, not only of this one');
+    .requiredOption(
+      '--older-than <age>',
+      'age such as 90d, 12h or 2w, or a date such as 2026-01-31',
+    )
+    .option('--all-owners', 'sessions of every owner');
 
-const worker = (command: Command): Command =>
+const working = (command: Command): Command =>
   command
-    .option('-y, --yes', 'approve every further call that asks')
+    .option('-y, --yes', 'approval of every further call')
     .option('--stream', 'text as it arrives, also in a pipe')
     .option(
       '-d, --detach',
-      'only say so; a running `onward dev` or `onward recover` does the work',
+      'request without waiting; a running `onward dev`, `serve`, `worker` or `recover` does the work',
     );
-
-const wholeNumber =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
-  };
 
 const markOf = (io: CliIo): string => paintFor(io.stderr, io)('red', 'onward:');

@@ -1,6 +1,5 @@
 import { basename, relative, resolve } from 'node:path';
 import type { AgentEntry } from '../server/agent-entry.ts';
-import type { ExecutionQueue } from '../sessions/execution-queue.ts';
 import { checkedLeaseTimes } from '../sessions/lease-keeper.ts';
 import { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
@@ -11,59 +10,67 @@ import type { CliIo } from './cli-io.ts';
 import type { OnwardConfig } from './config.ts';
 import { chooseDemoModel } from './demo-model.ts';
 import { makeDotFolder } from './dot-folder.ts';
+import { queueOf, type QueueChoice } from './project-queue.ts';
+import { usageError } from './usage-error.ts';
 
 type Failed = (error: unknown, sessionId: string) => void;
 
-export interface ProjectOptions {
-  /** Null: the demo. */
+export interface ProjectOptions extends QueueChoice {
+  /** Config; null means the demo. */
   readonly config: OnwardConfig | null;
-  /** `.onward` is in it, and paths are seen from it. */
+  /** Folder that contains `.onward` and resolves relative paths. */
   readonly folder: string;
-  /** In place of the config's: a path of a SQLite file. */
+  /** Path of a SQLite file that replaces the config's store. */
   readonly store?: string;
   readonly owner?: string;
   readonly env?: CliIo['env'];
-  /** Takes requests and leaves the work to other processes. */
-  readonly isDetached?: boolean;
-  /** Receives errors that no other listener handles. */
+  /** Names of the only agents to use. Default: all of the config. */
+  readonly agents?: readonly string[];
+  /** Whether owners are other people than the operator: their grants are capped. Default false. */
+  readonly isProduction?: boolean;
+  /** Called with errors that no other listener handles. */
   readonly onError?: Failed;
 }
 
-/** Agents, their sessions and whose they are: what every command works with. */
+/** Agents, their sessions and owners: what every command uses. */
 export interface Project {
   readonly name: string;
   readonly agents: readonly AgentEntry[];
   readonly isDemo: boolean;
-  /** Why the demo has the model that it has. */
+  /** Why the demo uses its model. */
   readonly modelNote: string | null;
   readonly owner: string;
-  /** What to type for this command: `onward`, or `npx onward`. */
+  /** The command to type: `onward`, or `npx onward`. */
   readonly command: string;
   readonly store: SessionStore;
-  /** As people know it: `SQLite · .onward/sessions.db`. */
+  /** Name of the store to show: `SQLite · .onward/sessions.db`. */
   readonly storeLabel: string;
   readonly runtime: SessionRuntime;
-  /** How long work is held without a sign of life. */
+  /** Milliseconds of a lease. */
   readonly leaseMs: number;
-  /** Hears of work that could not be done here. */
+  /** Called with work that failed here. */
   onFailure(listener: Failed): () => void;
-  /** Finishes the running step, then closes what was opened. */
+  /** Finishes the running step, then closes everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 export async function openProject(options: ProjectOptions): Promise<Project> {
-  const { config, folder, onError } = options;
-  const app = config ? ofConfig(config, folder) : await ofDemo(options);
+  const { config, onError, isShared = false, isDetached = false } = options;
+  const app = config ? ofConfig(config, options) : await ofDemo(options);
+  const queue = queueOf(config, options);
+  const bus = isShared || isDetached ? config?.bus : undefined;
   const { store, label } = storeOf(options);
   const listeners = new Set<Failed>();
   const runtime = new SessionRuntime({
     store,
     agents: app.agents.map(({ agent }) => agent),
-    // who types here runs the sessions
-    grants: 'unlimited',
+    // the user of the command line operates the sessions, so grants are not capped
+    ...(!options.isProduction && { grants: 'unlimited' }),
     ...(config?.deps && { deps: config.deps }),
     ...(config?.lease && { lease: config.lease }),
-    ...(options.isDetached && { queue: idleQueue }),
+    ...(queue && { queue }),
+    ...(bus && { bus: typeof bus === 'function' ? bus() : bus }),
+    ...(isDetached && { work: false }),
     onError(error, sessionId) {
       if (listeners.size === 0) onError?.(error, sessionId);
       for (const listener of listeners) listener(error, sessionId);
@@ -99,12 +106,22 @@ interface App {
   close(): unknown;
 }
 
-const ofConfig = (config: OnwardConfig, folder: string): App => ({
+const ofConfig = (config: OnwardConfig, { folder, agents }: ProjectOptions): App => ({
   name: config.name ?? basename(resolve(folder)),
-  agents: entriesOf(config),
+  agents: agents === undefined ? entriesOf(config) : named(entriesOf(config), agents),
   modelNote: null,
   close: () => {},
 });
+
+function named(entries: readonly AgentEntry[], names: readonly string[]): readonly AgentEntry[] {
+  const known = entries.map(({ agent }) => agent.name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw usageError(
+      `The config has no agent ${JSON.stringify(unknown)}, expected some of: ${known.join(', ')}. Name them with --agents a,b.`,
+    );
+  return entries.filter(({ agent }) => names.includes(agent.name));
+}
 
 async function ofDemo({ folder, env = {} }: ProjectOptions): Promise<App> {
   const { model, note } = chooseDemoModel({ env });
@@ -131,12 +148,3 @@ function storeOf({ config, folder, store: given }: ProjectOptions): {
     label: `SQLite · ${shown.startsWith('..') ? path : shown}`,
   };
 }
-
-/** What is asked goes into the store; nothing is begun here. */
-const idleQueue: ExecutionQueue = {
-  start: () => {},
-  add: () => {},
-  isFull: false,
-  waiting: 0,
-  drain: async () => {},
-};

@@ -2,16 +2,16 @@ import { feedsOf } from '../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { RunReporter } from './run-reporter.ts';
 
-/** How long to wait before a log is read again that could not be read. */
+/** Milliseconds before a failed read of the log is retried. */
 const RETRY_MS = 400;
 
 export interface SessionReport {
-  /** Resolves when all that the log has by now was reported. */
+  /** Resolves when everything in the log so far was reported. */
   catchUp(): Promise<void>;
   leave(): Promise<void>;
 }
 
-/** Reports every event of an execution once and in order, whichever process works on it, from the position on. */
+/** Reports every event of an execution once and in order from the position, whichever process runs it. */
 export function reportSession(
   runtime: SessionRuntime,
   { sessionId, owner }: { readonly sessionId: string; readonly owner: string },

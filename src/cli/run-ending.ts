@@ -9,19 +9,19 @@ import { costText, oneLine, shortId, askedText } from './format.ts';
 import { nextCommands } from './next-commands.ts';
 import type { Project } from './project.ts';
 
-/** "Stopped because … To continue, …" */
+/** Returns "Stopped because … To continue, …". */
 export const stopLine = ({ explanation }: StopSentence): string =>
   oneLine(explanationLine(explanation), 2_000);
 
-/** What to change, where no command continues the session. */
+/** What to change, where commands alone do not continue the session. */
 export function changeLine({ explanation }: StopSentence): string | null {
-  const [action] = explanation.actions;
-  return action?.kind === 'change' || action?.kind === 'ask_operator'
-    ? `To continue: ${oneLine(action.developerText, 1_000)}`
-    : null;
+  const action = explanation.actions.find(
+    ({ kind }) => kind === 'change' || kind === 'ask_operator',
+  );
+  return action ? `To continue: ${oneLine(action.developerText, 1_000)}` : null;
 }
 
-/** The last words of a command that worked on a session: why it stands where it does, and what to type next. */
+/** The last words of a command that worked on a session: why it stopped or paused, and what to type next. */
 export async function printEnding(
   context: CliContext,
   project: Project,
@@ -50,9 +50,9 @@ export async function printEnding(
 const openLine = ({ command }: CliContext, { status }: Session): string =>
   status === 'pending'
     ? 'Nothing has run yet.'
-    : `It is at work in another process, or waits for one: \`${command('recover')}\` takes it up.`;
+    : `It is busy in another process, or waits for a worker: \`${command('recover')}\` continues it.`;
 
-/** `session 1a2b3c4d · 5 steps · 3.2 s · 1,204 tokens · $0.01`. */
+/** Formats `session 1a2b3c4d · 5 steps · 3.2 s · 1,204 tokens · $0.01`. */
 function factsLine(sessionId: string, { totals }: Trace): string {
   return [
     `session ${shortId(sessionId)}`,
@@ -65,7 +65,7 @@ function factsLine(sessionId: string, { totals }: Trace): string {
     .join(' · ');
 }
 
-/** The last line of `--json`: in the words of the envelopes before it. */
+/** Returns the last line of `--json`, with the names of the envelopes. */
 function resultLine(
   context: CliContext,
   session: Session,

@@ -3,13 +3,13 @@ import type { CliContext } from './cli-context.ts';
 import { jsonReporter } from './json-reporter.ts';
 import { TextReporter } from './text-reporter.ts';
 
-/** Shows what a session does while it does it. */
+/** Shows what a session does while it runs. */
 export interface RunReporter {
-  /** `seq` is its place in the log, null for text that is still being made. */
+  /** Reports an event; `seq` is its number in the log, null for streamed text. */
   event(event: AgentEvent, seq: number | null): void;
-  /** A line for a person. */
+  /** Prints a line for the user. */
   note(line?: string): void;
-  /** Nothing more comes for now: what is unfinished on the screen is finished. */
+  /** Called when nothing more follows for now: completes unfinished output. */
   rest(): void;
 }
 

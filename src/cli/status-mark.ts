@@ -7,7 +7,7 @@ interface StatusMark {
   readonly style: 'green' | 'red' | 'yellow' | 'blue' | 'dim' | 'bold';
 }
 
-/** The shape says it, the colour repeats it. A limit is no failure, so it has no alarm. */
+/** Marks with shapes that differ without color. A limit is not a failure, so it is not red. */
 const marks: Readonly<Record<BroadcastStatus, StatusMark>> = {
   idle: { glyph: '·', style: 'dim' },
   processing: { glyph: '▸', style: 'blue' },

@@ -4,12 +4,12 @@ import { oneLine } from './format.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** Both outputs of a command that shows work while it continues: the answer, notes, and a line that says what runs. */
+/** Both outputs of a command with live work: the answer, notes, and a line that shows what runs. */
 export class TerminalOutput {
   readonly #context: CliContext;
   readonly #hasStatus: boolean;
   #status = '';
-  /** The answer stands in the middle of a line. */
+  /** Whether the answer is in the middle of a line. */
   #isMidLine = false;
 
   constructor(context: CliContext) {
@@ -17,7 +17,7 @@ export class TerminalOutput {
     this.#hasStatus = context.io.stderr.isTTY && context.io.env['TERM'] !== 'dumb';
   }
 
-  /** Text of the answer, as it comes. A pipe gets it as it is, a terminal with escapes in place of what could steer it. */
+  /** Writes text of the answer as it arrives: unchanged to a pipe, with control characters escaped to a terminal. */
   text(content: string): void {
     if (content === '') return;
     const { stdout } = this.#context.io;
@@ -39,7 +39,7 @@ export class TerminalOutput {
     this.#context.note(line);
   }
 
-  /** What runs now; gone with the next word. Only on a terminal, and not in the middle of a line. */
+  /** Shows what runs until the next output. Only on a terminal, and not in the middle of a line. */
   status(text: string): void {
     if (!this.#hasStatus || this.#isMidLine) return;
     this.#clear();

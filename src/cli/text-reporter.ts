@@ -6,27 +6,27 @@ import { argsSummary, oneLine } from './format.ts';
 import type { RunReporter } from './run-reporter.ts';
 import { TerminalOutput } from './terminal-output.ts';
 
-/** Not errors of the tool: it did not run, or not to its end. */
+/** Kinds that are not errors of the tool: it did not run, or not to its end. */
 const kinds: ReadonlySet<string | null> = new Set(['denied', 'blocked', 'aborted']);
 
-/** The kind says what happened; what the model was told says why. */
+/** Returns the failure: the kind says what happened, the model's text says why. */
 function failureText({ error, result }: EventOf<'ToolCallCompleted'>): string {
   if (!kinds.has(error)) return `failed: ${oneLine(error ?? 'no reason given', 160)}`;
   return `${error}: ${oneLine(resultText(result), 160)}`;
 }
 
 /**
- * The answer on stdout, all else on stderr. Streamed, every text comes as it is made; else only what turned out to be
- * an answer, whole, so that a pipe never holds text that was taken back or that only went along with a tool call.
+ * Prints the answer on stdout and everything else on stderr. With streaming, every text appears as it arrives;
+ * otherwise only whole answers, so that a pipe never gets discarded text or text next to a tool call.
  */
 export class TextReporter implements RunReporter {
   readonly #context: CliContext;
   readonly #output: TerminalOutput;
   readonly #isStreamed: boolean;
-  /** Messages of which text is on the screen. */
+  /** Messages with visible text. */
   readonly #shown: Set<string> = new Set();
   readonly #running: Map<string, { readonly tool: string; readonly args: string }> = new Map();
-  /** Whole texts that may yet turn out to go along with calls, by step. */
+  /** Whole texts by step that may yet turn out to accompany calls. */
   readonly #held: Map<number, string> = new Map();
   #hasText = false;
 
@@ -48,7 +48,7 @@ export class TextReporter implements RunReporter {
   }
 
   event(event: AgentEvent): void {
-    // the words of an agent behind a tool are for the agent that called it
+    // the text of a nested agent is for the agent that called it
     const isRoot = event.parentAgentId === null;
     switch (event.type) {
       case 'AgentStepStarted':
@@ -85,7 +85,7 @@ export class TextReporter implements RunReporter {
   #discarded(): void {
     if (!this.#isStreamed) return;
     const { paintNote } = this.#context;
-    this.#output.note(paintNote('dim', '  (the text above was cut off and does not count)'));
+    this.#output.note(paintNote('dim', '  (the text above was interrupted and is discarded)'));
   }
 
   #message({ messageId, content, stepNumber }: EventOf<'MessageAdded'>): void {
@@ -103,7 +103,7 @@ export class TextReporter implements RunReporter {
     if (text !== undefined && !hasToolCalls) this.#whole(text);
   }
 
-  /** Text that goes along with calls is no answer. */
+  /** Prints text that accompanies calls as a note: it is not an answer. */
   #aside(): void {
     for (const text of this.#held.values())
       if (text.trim() !== '')
@@ -113,12 +113,12 @@ export class TextReporter implements RunReporter {
 
   #stepFailed({ error, attempt, waitMs }: EventOf<'StepFailed'>): void {
     const { paintNote } = this.#context;
-    const wait = waitMs > 0 ? `; next try in ${durationText(waitMs)}` : '';
-    const tries = attempt > 1 ? `, try ${attempt}` : '';
+    const wait = waitMs > 0 ? `; next attempt in ${durationText(waitMs)}` : '';
+    const tries = attempt > 1 ? `, attempt ${attempt}` : '';
     this.#output.note(
       `  ${paintNote('yellow', '!')} model call failed (${error.type}${tries}): ${oneLine(error.message, 160)}${wait}`,
     );
-    this.#output.status(waitMs > 0 ? `waits ${durationText(waitMs)}` : '');
+    this.#output.status(waitMs > 0 ? `waiting ${durationText(waitMs)}` : '');
   }
 
   #toolStarted({ toolCallId, tool, args }: EventOf<'ToolCallStarted'>): void {
@@ -154,7 +154,7 @@ export class TextReporter implements RunReporter {
     this.#output.endLine();
   }
 
-  /** An empty line between two texts. */
+  /** Adds an empty line between two texts. */
   #gap(): void {
     this.#output.endLine();
     if (this.#hasText) this.#output.text('\n');

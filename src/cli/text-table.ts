@@ -5,7 +5,7 @@ export interface Column {
   readonly align?: 'right';
 }
 
-/** Rows in columns; the width of a cell is that of its plain text, so cells are dressed by `dress` afterwards. */
+/** Formats rows in columns. Widths are those of the plain text, so `dress` styles cells afterwards. */
 export function textTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -11,7 +11,7 @@ import type { Paint } from './paint.ts';
 import { textTable } from './text-table.ts';
 import { sentence } from '../sentence.ts';
 
-/** In order of precedence; shapes first, as in the console. */
+/** Groups in order of precedence, with the console's shapes. */
 const groups: readonly {
   readonly decision: ContinuationDecision;
   readonly glyph: string;
@@ -33,13 +33,13 @@ const columns = [
   { title: 'OUTCOME' },
 ] as const;
 
-/** Every step in a line: how long, what it did, what it cost, what was decided and by whom. */
+/** Formats every step in a line: duration, work, cost, the decision and the deciding criterion. */
 export function stepTable({ steps }: Trace, paint: Paint): string[] {
   const hasCost = steps.some(({ cost }) => cost !== null && cost > 0);
   const shown = columns.filter(({ title }) => hasCost || title !== 'COST');
   const rows = steps.map((step) => {
     const cells: Record<string, string> = {
-      STEP: `${step.number}${step.attempt > 1 ? ` (try ${step.attempt})` : ''}`,
+      STEP: `${step.number}${step.attempt > 1 ? ` (attempt ${step.attempt})` : ''}`,
       TIME: durationText(step.durationMs),
       WORK: workText(step),
       TOKENS: countText(step.inputTokens + step.outputTokens),
@@ -66,7 +66,7 @@ function workText({ type, bars, waitMs, softLanding }: TraceStep): string {
   return `${oneLine(said, 90)}${wait}${softLanding === null ? '' : ' (soft landing)'}`;
 }
 
-/** `update_lead ×3` */
+/** Formats `update_lead ×3`. */
 function timesEach(texts: readonly string[]): string[] {
   const times = new Map<string, number>();
   for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
@@ -88,12 +88,12 @@ function modelText(type: TraceStep['type'], model: TraceBar | undefined): string
 }
 
 function outcomeText({ outcome, type }: TraceStep): string {
-  if (!outcome) return type === 'waiting' ? 'waits, no outcome yet' : 'no outcome yet';
+  if (!outcome) return type === 'waiting' ? 'paused, no outcome yet' : 'no outcome yet';
   const { shouldContinue, stopReason, resolvedBy } = outcome;
   return `${shouldContinue ? 'continue' : `stop: ${stopReason ?? 'completed'}`} · ${resolvedBy}`;
 }
 
-/** Every evaluation of an outcome in order of precedence, with its numbers; the deciding one is marked. */
+/** Formats every evaluation of an outcome in order of precedence, with its numbers; the deciding one is marked. */
 export function evaluationLines(outcome: ContinuationOutcomeJSON, paint: Paint): string[] {
   const width = Math.max(...outcome.evaluations.map(({ criterion }) => criterion.length), 0);
   const lines: string[] = [];
@@ -102,7 +102,7 @@ export function evaluationLines(outcome: ContinuationOutcomeJSON, paint: Paint):
     const evaluations = outcome.evaluations
       .filter((evaluation) => evaluation.decision === decision)
       .toSorted(byRank);
-    // that no criterion forbade is part of the reason; those that were outranked are not
+    // an empty forbid group is part of the reason; outranked groups are not
     if (evaluations.length === 0 && !isOutranked)
       lines.push(paint('dim', `  ${glyph} ${name}: none`));
     for (const evaluation of evaluations) {
@@ -122,20 +122,20 @@ const rankOf = ({ stopReason }: ContinuationEvaluation): number =>
 const byRank = (a: ContinuationEvaluation, b: ContinuationEvaluation): number =>
   a.decision === 'forbid' ? rankOf(a) - rankOf(b) : 0;
 
-/** Used and limit of a criterion of your own: the reason of a limit names them itself. */
+/** Returns used and limit of a custom criterion: a built-in limit has them in its reason. */
 function meterText(evaluation: ContinuationEvaluation): string {
   const { used, limit } = evaluation.context;
   if (typeof used !== 'number' || typeof limit !== 'number') return '';
   return factsOf(evaluation).kind === 'limit' ? '' : ` (${countText(used)} of ${countText(limit)})`;
 }
 
-/** "Continued because …" of a step that led to another. */
+/** Returns "Continued because …" of a step that led to another. */
 export const continuedLine = (outcome: ContinuationOutcomeJSON): string | null => {
   const text = continuedBecause(outcome);
   return text === null ? null : sentence(oneLine(text, 1_000));
 };
 
-/** Who answered which call: `Step 2: pay approved by ann on 2026-11-17 at 19:05 UTC.` */
+/** Returns who answered which call: `Step 2: pay approved by ann on 2026-11-17 at 19:05 UTC.` */
 export const answerLines = ({ steps }: Trace): string[] =>
   steps.flatMap(({ number, bars }) =>
     bars.flatMap(({ name, approval }) =>
@@ -143,7 +143,7 @@ export const answerLines = ({ steps }: Trace): string[] =>
     ),
   );
 
-/** Where the time and the budget went. */
+/** Returns how time and budget were spent. */
 export function totalsLine({ totals }: Trace): string {
   const of = (used: string, limit: string | null): string =>
     limit === null ? used : `${used} of ${limit}`;
@@ -163,7 +163,7 @@ export function totalsLine({ totals }: Trace): string {
     `model ${durationText(totals.modelMs)}`,
     `tools ${durationText(totals.toolMs)}`,
     totals.backoffMs > 0 ? `backoff ${durationText(totals.backoffMs)}` : '',
-    totals.pausedMs > 0 ? `waited for people ${durationText(totals.pausedMs)}, not counted` : '',
+    totals.pausedMs > 0 ? `paused ${durationText(totals.pausedMs)}, not counted` : '',
     totals.failedCalls > 0
       ? `${counted(totals.failedCalls, 'failed call')}, not counted as steps`
       : '',

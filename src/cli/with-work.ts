@@ -1,11 +1,11 @@
 import { uuid } from '../ids.ts';
 import type { Session } from '../sessions/session.ts';
 import { withProject, type CliContext } from './cli-context.ts';
-import { driveSession, logPlace } from './drive-session.ts';
+import { driveSession, logPosition } from './drive-session.ts';
 import { shortId } from './format.ts';
 import type { Project } from './project.ts';
 
-/** Options of all commands that make a session work. */
+/** Options of all commands that run a session. */
 export interface WorkOptions {
   readonly stream?: boolean;
   readonly detach?: boolean;
@@ -14,13 +14,13 @@ export interface WorkOptions {
 
 interface Work {
   readonly sessionId: string;
-  /** The session whose execution continues; left out where a new one begins. */
+  /** The session whose execution continues; absent for a new execution. */
   readonly resumed?: Session;
-  /** Asks for the work. */
+  /** Starts the work. */
   begin(executionId: string): Promise<{ readonly executionId: string | null }>;
 }
 
-/** Begins what `plan` has found to do and shows it until it rests, or leaves it to others with `--detach`. */
+/** Starts the work of `plan` and shows it until it ends or pauses, or leaves it to other processes with `--detach`. */
 export function withWork(
   context: CliContext,
   { detach: isDetached = false, stream, yes = false }: WorkOptions,
@@ -33,9 +33,9 @@ export function withWork(
       if (isDetached) return accepted(context, sessionId, (await begin(uuid())).executionId);
       return driveSession(context, project, {
         sessionId,
-        ...(resumed && { from: await logPlace(project, resumed) }),
+        ...(resumed && { from: await logPosition(project, resumed) }),
         begin,
-        // on a terminal text comes as it is made; a pipe gets whole answers unless it wants the same
+        // on a terminal text appears as it arrives; a pipe gets whole answers by default
         isStreamed: stream ?? context.io.stdout.isTTY,
         isApproving: yes,
       });
@@ -55,9 +55,9 @@ export function accepted(
   else {
     context.print(sessionId);
     context.note(
-      `Accepted. A running \`onward dev\` takes it up within seconds, else: ${context.command('recover')}`,
+      `Accepted. A running \`onward dev\`, \`serve\` or \`worker\` continues it within seconds, else: ${context.command('recover')}`,
     );
-    context.note(`See it with: ${context.command('explain', shortId(sessionId))}`);
+    context.note(`View it with: ${context.command('explain', shortId(sessionId))}`);
   }
   return 0;
 }

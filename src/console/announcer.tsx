@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
 export interface AnnouncerProps {
-  /** Of which page; what is true when it is opened is read there and not announced. */
+  /** Key of the page. What is true when it opens is not announced. */
   readonly about: string;
-  /** Null before it is known. */
+  /** Status; null before it is known. */
   readonly status: string | null;
-  /** Tools that wait for an answer. */
+  /** Tools that need approval. */
   readonly approvals: readonly string[];
   readonly stop: string | null;
 }
 
-/** For those who listen: changes of status, questions, and why it stopped. Never chunks, never timers. */
+/** Announces status changes, approvals and why it stopped to screen readers. Never chunks or timers. */
 export function Announcer({ about, status, approvals, stop }: AnnouncerProps): ReactElement {
   const [news, setNews] = useState({ text: '', count: 0 });
   const told = useRef<AnnouncerProps | null>(null);
@@ -29,7 +29,7 @@ export function Announcer({ about, status, approvals, stop }: AnnouncerProps): R
   }, [about, status, waiting, stop]);
   return (
     <div className="visually-hidden" role="status" aria-live="polite">
-      {/* a new element each time: the same words twice are two announcements */}
+      {/* a new element each time: the same text twice is announced twice */}
       <span key={news.count}>{news.text}</span>
     </div>
   );

@@ -5,13 +5,13 @@ import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
 
 export interface ApiOptions {
-  /** Such as `/api`, without a slash at the end. */
+  /** Base URL such as `/api`, without a trailing slash. */
   readonly base: string;
   readonly token: () => string | null;
   /** Called with every 401. */
   readonly onSignedOut?: () => void;
   readonly fetch?: typeof fetch;
-  /** Default: 15 seconds. */
+  /** Timeout of a request in milliseconds. Default: 15,000. */
   readonly timeoutMs?: number;
 }
 
@@ -28,12 +28,12 @@ export interface SessionsPage {
 
 export interface TraceQuery {
   readonly execution?: string | null;
-  /** Steps before this one. */
+  /** Only steps before this one. */
   readonly before?: number;
   readonly limit?: number;
 }
 
-/** The HTTP API as functions; each rejects with an `ApiProblem`. What a user does in a session is in `live`. */
+/** The HTTP API as functions; each rejects with an `ApiProblem`. `live` has the user's actions in a session. */
 export interface Api {
   info(signal?: AbortSignal): Promise<ServerInfo>;
   sessions(query?: SessionsQuery, signal?: AbortSignal): Promise<SessionsPage>;
@@ -42,11 +42,11 @@ export interface Api {
   remove(id: string): Promise<void>;
   fork(id: string, atStep?: number): Promise<SessionDetail>;
   pause(id: string, reason?: string): Promise<SessionDetail>;
-  /** Continues a parked session. */
+  /** Retries a session that gave up. */
   retry(id: string): Promise<SessionDetail>;
   trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
   ref(id: string, ref: string): Promise<JsonValue>;
-  /** For `useAgentSession`. */
+  /** Options of `useAgentSession`. */
   live(id: string): ReturnType<typeof httpSession>;
 }
 
@@ -78,18 +78,18 @@ export function apiClient(options: ApiOptions): Api {
       answer = response.status === 204 ? null : parsed(await response.text());
     } catch (cause) {
       if (signal?.aborted)
-        throw new ApiProblem(0, 'aborted', 'The request was cancelled.', { cause });
+        throw new ApiProblem(0, 'aborted', 'The request was canceled.', { cause });
       throw time.aborted
-        ? new ApiProblem(0, 'timeout', `No answer within ${timeoutMs / 1000} s.`, { cause })
-        : new ApiProblem(0, 'unreachable', 'The server does not answer.', { cause });
+        ? new ApiProblem(0, 'timeout', `No response within ${timeoutMs / 1000} s.`, { cause })
+        : new ApiProblem(0, 'unreachable', 'The server does not respond.', { cause });
     }
     if (response.status === 401) onSignedOut?.();
     if (!response.ok) throw problemIn(response.status, answer);
     if (answer === undefined)
-      throw new ApiProblem(502, 'unreadable', 'What answers here is not the Onward server.');
+      throw new ApiProblem(502, 'unreadable', 'This address does not belong to an Onward server.');
     return answer;
   }
-  /** The answers are those of `src/server/api.ts`, made by the server of the same version. */
+  /** The responses have the types of `src/server/api.ts`, because the server has the same version. */
   const read = <T>(path: string, signal?: AbortSignal): Promise<T> =>
     ask('GET', path, { ...(signal && { signal }) }) as Promise<T>;
   const post = <T>(path: string, body: unknown): Promise<T> =>
@@ -121,7 +121,7 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-/** Undefined where it is no JSON. */
+/** Parses JSON; undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,9 +1,9 @@
 import { isRecord } from '../json.ts';
 
-/** Why a request did not do what it should: the server's words, or what the browser knows. */
+/** Why a request failed: the server's message, or what the browser knows. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
-  /** 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly code: string;
 
@@ -22,13 +22,13 @@ export class ApiProblem extends Error {
     return this.status === 401;
   }
 
-  /** Foreign and deleted sessions look the same. */
+  /** Whether the session is not found. Sessions of other owners and deleted ones look the same. */
   get isNotFound(): boolean {
     return this.status === 404 || this.status === 403 || this.status === 410;
   }
 }
 
-/** The answer of a server that is not 2xx. */
+/** Creates a problem from a response other than 2xx. */
 export function problemIn(status: number, answer: unknown): ApiProblem {
   const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
   const { code, message } = error;
@@ -39,14 +39,14 @@ export function problemIn(status: number, answer: unknown): ApiProblem {
   );
 }
 
-/** Errors of actions and of the event stream carry a status and a code too. */
+/** Converts any error. Errors of actions and of the event stream have a status and a code too. */
 export function problemOf(thrown: unknown): ApiProblem {
   if (thrown instanceof ApiProblem) return thrown;
   const { status, code, message } = (isRecord(thrown) ? thrown : {}) as Partial<ApiProblem>;
   return new ApiProblem(
     typeof status === 'number' ? status : 0,
     typeof code === 'string' ? code : 'unreachable',
-    typeof message === 'string' ? message : 'The server does not answer.',
+    typeof message === 'string' ? message : 'The server does not respond.',
     { cause: thrown },
   );
 }

@@ -5,7 +5,7 @@ import { SignIn } from './sign-in.tsx';
 import { tokenKeeper } from './token.ts';
 import { useHash } from './route.ts';
 
-/** The API lies beside the page, wherever that is mounted. */
+/** The API has a path next to the page, wherever it is mounted. */
 const apiBase = (): string => new URL('api', document.baseURI).href.replace(/[#?].*$/, '');
 
 const storage = (): Storage | null => {
@@ -18,7 +18,7 @@ const storage = (): Storage | null => {
 
 export function App(): ReactElement {
   const keeper = useMemo(() => tokenKeeper({ location, history, storage: storage() }), []);
-  // the address of another start of the server may be opened in a tab that is there already
+  // a tab may open the address of another server start
   const hash = useHash();
   const [signIns, setSignIns] = useState(0);
   const [isSignedOut, setSignedOut] = useState(false);

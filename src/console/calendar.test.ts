@@ -3,7 +3,7 @@ import { clockText, dateText, daysBetween } from './calendar.ts';
 
 const at = new Date(2026, 8, 3, 9, 5);
 
-it('a time and a date, each in as few letters as it takes', () => {
+it('formats a time and a date briefly', () => {
   expect(clockText(at)).toBe('09:05');
   expect(clockText(new Date(2026, 8, 3))).toBe('00:00');
   expect(dateText(at, new Date(2026, 11, 31))).toBe('3 Sep');
@@ -15,4 +15,4 @@ it.each([
   [new Date(2026, 8, 4, 0, 1), 1, 'after the night, however short ago'],
   [new Date(2026, 8, 2, 23, 59), -1, 'a clock that is ahead'],
   [new Date(2026, 10, 3), 61, 'over the change of the clock'],
-])('%s lies %d days on: %s', (now, days) => expect(daysBetween(at, now)).toBe(days));
+])('%s is %d days later: %s', (now, days) => expect(daysBetween(at, now)).toBe(days));

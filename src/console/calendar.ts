@@ -2,18 +2,20 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** "14:04", in the reader's zone. */
+/** Formats "14:04" in the reader's time zone. */
 export const clockText = (at: Date): string => `${two(at.getHours())}:${two(at.getMinutes())}`;
 
-/** "3 Nov", and the year where it is another one. */
+/** Formats "3 Nov", with the year if it is another one. */
 export function dateText(at: Date, now: Date): string {
   const year = at.getFullYear() === now.getFullYear() ? '' : ` ${at.getFullYear()}`;
   return `${at.getDate()} ${months[at.getMonth()]}${year}`;
 }
 
-/** When the reader's day began. */
+/** Returns the start of the reader's day. */
 const midnight = (at: Date): number => new Date(at).setHours(0, 0, 0, 0);
 
-/** How many nights lie between: 0 is the same day. Days of a clock change have another length. */
+/**
+ * Counts the days between two dates; 0 is the same day. Rounds, because days with a clock change have another length.
+ */
 export const daysBetween = (at: Date, now: Date): number =>
   Math.round((midnight(now) - midnight(at)) / 86_400_000);

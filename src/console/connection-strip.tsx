@@ -4,27 +4,27 @@ import { Glyph } from './glyphs.tsx';
 import type { ActiveSession } from './use-active-session.ts';
 
 export interface ConnectionStripProps {
-  /** Null where no session is open. */
+  /** Null if no session is open. */
   readonly active: Pick<ActiveSession, 'session' | 'status' | 'problem'> | null;
-  /** The server answers requests. */
+  /** Whether the server responds to requests. */
   readonly isOnline: boolean;
   readonly onRetry: () => void;
 }
 
-/** A blink of the connection is not worth a word. */
-const patienceMs = 800;
+/** Milliseconds before a lost connection is shown. */
+const delayMs = 800;
 
-/** What is not live says so: above what may be old, with what is safe and one way on. */
+/** Says that the view is not live, what is safe, and how to retry. */
 export function ConnectionStrip({
   active,
   isOnline,
   onRetry,
 }: ConnectionStripProps): ReactElement | null {
   const isLost = active ? active.session.connection === 'offline' : !isOnline;
-  // a page that has nothing to show says so itself
-  const isTold =
+  // a page without content shows the problem itself
+  const isShownElsewhere =
     active?.problem && (active.problem.isNotFound || active.session.messages.length === 0);
-  const isShown = useLasting(isLost && !isTold, patienceMs);
+  const isShown = useLasting(isLost && !isShownElsewhere, delayMs);
   if (!isShown) return null;
   const error = active?.session.error ?? null;
   const isFinal = SourceError.is(error) && error.isFinal;
@@ -38,7 +38,7 @@ export function ConnectionStrip({
         ) : (
           <>
             {active && safeText(active.status === 'processing', isOnline)}
-            Reconnecting{active ? '; what you miss is filled in.' : '.'}
+            Reconnecting{active ? '. Missed updates are loaded then.' : '.'}
           </>
         )}
       </p>
@@ -55,15 +55,15 @@ export function ConnectionStrip({
   );
 }
 
-/** A server that does not answer may be gone itself: then nothing is promised that only it could do. */
+/** Returns what is safe. A server that does not respond may be down, so nothing is promised that depends on it. */
 function safeText(isWorking: boolean, isOnline: boolean): string {
-  if (!isWorking) return 'What you see may be out of date. ';
+  if (!isWorking) return 'This view may be out of date. ';
   return isOnline
     ? 'The run continues on the server. '
-    : 'The server does not respond; an open run continues when it is back. ';
+    : 'The server does not respond. An open run continues when it is back. ';
 }
 
-/** True once it has been so for a while. */
+/** Whether a value has been true for a while. */
 function useLasting(value: boolean, ms: number): boolean {
   const [isOld, setOld] = useState(false);
   useEffect(() => {

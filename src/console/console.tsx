@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { explanationLine } from '../continuation/explanation.ts';
 import { Announcer } from './announcer.tsx';
 import type { Api } from './api-client.ts';
 import { ConnectionStrip } from './connection-strip.tsx';
@@ -13,7 +14,6 @@ import { stepPosition } from './step-position.ts';
 import { SessionList } from './session-list.tsx';
 import { SessionMain } from './session-main.tsx';
 import { StartView } from './start-view.tsx';
-import { sentenceOf } from './banner-text.ts';
 import { useTheme } from './theme.ts';
 import { TopBar } from './top-bar.tsx';
 import { useFold } from './use-fold.ts';
@@ -25,7 +25,7 @@ import { useSessionWork } from './use-session-work.ts';
 import { useSessions } from './use-sessions.ts';
 import { ViewBoundary } from './view-boundary.tsx';
 
-/** The frame of the console: bar, list and the view that the address names. */
+/** Renders the frame of the console: top bar, list and the view of the current route. */
 export function Console({ api }: { readonly api: Api }): ReactElement {
   const hash = useHash();
   const route = useMemo(() => parseRoute(hash), [hash]);
@@ -51,7 +51,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   const active = useActiveSession(api, sessionId, { execution, known: work.made });
   const { session, detail, status } = active;
 
-  // what happens in the open session changes the list
+  // an event in the open session changes the list
   const news = [sessionId, status, session.approvals.length, session.stop?.timestamp].join();
   const listedNews = useRef(news);
   useEffect(() => {
@@ -111,7 +111,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       </button>
       <TopBar
         route={route}
-        // one word for all views, unless there are agents to tell apart
+        // one title for all views, unless there are several agents
         name={(info && info.agents.length > 1 ? head.agent : null) ?? info?.name ?? ''}
         hasViews={problem?.isNotFound !== true}
         title={heading}
@@ -172,9 +172,13 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       <Announcer
         about={`${route.view} ${sessionId}`}
         status={words}
-        // the chat tells these itself, beside the answers
+        // the chat announces messages itself
         approvals={route.view === 'chat' ? [] : approvals.map(({ tool }) => tool)}
-        stop={route.view !== 'chat' && active.trace?.stop ? sentenceOf(active.trace.stop) : null}
+        stop={
+          route.view !== 'chat' && active.trace?.stop
+            ? explanationLine(active.trace.stop.explanation)
+            : null
+        }
       />
       {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
       {dialog === 'info' && (

@@ -4,24 +4,24 @@ import type { AgentSession } from '../react/use-agent-session.ts';
 import type { AgentInfo, SessionDetail } from '../server/api.ts';
 import type { StopSentence, Trace } from '../trace/trace.ts';
 
-/** How far a grant has come, told by the shell to every banner that shows it. */
+/** Progress of a grant, passed to every banner that shows it. */
 export type GrantState =
   | { readonly kind: 'ready' }
   | { readonly kind: 'sending' }
-  /** Stays in the place of the banner: `Granted 5 steps · you · 14:11`. */
+  /** Replaces the banner: `You allowed 5 more steps · 14:11`. */
   | { readonly kind: 'granted'; readonly text: string; readonly at: string }
-  /** Such as `Already granted in another tab.` */
+  /** Message such as `Already allowed in another tab.` */
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface ChatViewProps {
-  /** Live state, and what the user can do: `useAgentSession` of onward/react. */
+  /** Live state and user actions: `useAgentSession` of onward/react. */
   readonly session: AgentSession;
   readonly agent: AgentInfo | null;
-  /** Null before the first answer of the server. */
+  /** Null before the first response of the server. */
   readonly detail: SessionDetail | null;
-  /** Of the newest execution: which call belongs to which step, retries, how long people took. */
+  /** Trace of the newest execution: steps of calls, retries, and how long approvals took. */
   readonly trace: Trace | null;
-  /** The whole of a value that was cut, as JSON. */
+  /** Fetches the whole of a truncated value, as JSON. */
   readonly fetchRef: (ref: string) => Promise<unknown>;
   readonly onOpenStep: (step: number) => void;
   readonly onGrant: (grant: Grants) => void;
@@ -31,7 +31,7 @@ export interface ChatViewProps {
 
 export interface TraceViewProps {
   readonly trace: Trace;
-  /** Null: follow the newest step. */
+  /** Selected step; null follows the newest. */
   readonly selected: number | null;
   readonly onSelect: (step: number | null) => void;
   readonly onGrant: (grant: Grants) => void;
@@ -46,14 +46,14 @@ export interface TraceViewProps {
 export interface StopBannerProps {
   readonly stop: StopSentence;
   readonly status: Trace['status'];
-  /** Such as `steps_limit`; null where nothing stopped it. */
+  /** Reason such as `steps_limit`; null if nothing stopped it. */
   readonly reason: string | null;
-  /** Who decided. */
+  /** Deciding criterion. */
   readonly resolvedBy: string | null;
   readonly grantState: GrantState;
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly onNewMessage: () => void;
-  /** Beside the reason, such as a link to the decision. */
+  /** Content next to the reason, such as a link to the decision. */
   readonly children?: ReactElement | null;
 }

@@ -7,7 +7,7 @@ export interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** Over the page: the browser keeps the focus inside, closes it with Escape and gives the focus back. */
+/** Renders a modal dialog: the browser keeps the focus inside, closes it with Escape and restores the focus. */
 export function Dialog({ title, onClose, children }: DialogProps): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -22,7 +22,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactElement 
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => {
-        // only the backdrop is the dialog itself
+        // a click on the dialog element itself is a click on the backdrop
         if (event.target === dialog.current) dialog.current.close();
       }}
     >

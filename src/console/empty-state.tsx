@@ -6,11 +6,11 @@ export interface EmptyStateProps {
   readonly title: string;
   /** What is true and what is safe. */
   readonly children: ReactNode;
-  /** One way on. */
+  /** One action. */
   readonly action?: ReactElement;
 }
 
-/** In the place of what is not there. */
+/** Renders a placeholder for missing content. */
 export function EmptyState({ glyph, title, children, action }: EmptyStateProps): ReactElement {
   return (
     <div className="empty">
@@ -22,7 +22,7 @@ export function EmptyState({ glyph, title, children, action }: EmptyStateProps):
   );
 }
 
-/** Foreign and deleted sessions look the same, on purpose. */
+/** Renders "not found". Sessions of other owners and deleted ones look the same, on purpose. */
 export function NotFound(): ReactElement {
   return (
     <EmptyState
@@ -40,20 +40,28 @@ export function NotFound(): ReactElement {
   );
 }
 
-export function ServerUnreachable({ onRetry }: { readonly onRetry: () => void }): ReactElement {
+interface Retryable {
+  readonly onRetry: () => void;
+}
+
+function RetryButton({ onRetry }: Retryable): ReactElement {
+  return (
+    <button type="button" className="button" onClick={onRetry}>
+      Try again
+    </button>
+  );
+}
+
+export function ServerUnreachable({ onRetry }: Retryable): ReactElement {
   return (
     <EmptyState
       glyph="failed"
-      title="The server does not answer"
-      action={
-        <button type="button" className="button" onClick={onRetry}>
-          Try again
-        </button>
-      }
+      title="The server does not respond"
+      action={<RetryButton onRetry={onRetry} />}
     >
       <p>
-        Start it again with <code>npx onward dev</code>. Open runs are recovered from the store when
-        it is back.
+        Restart it with <code>npx onward dev</code>. Open runs are recovered from the store when it
+        is back.
       </p>
     </EmptyState>
   );
@@ -71,20 +79,12 @@ export function Problem({
   message,
   code,
   onRetry,
-}: {
-  readonly message: string;
-  readonly code: string;
-  readonly onRetry: () => void;
-}): ReactElement {
+}: Retryable & { readonly message: string; readonly code: string }): ReactElement {
   return (
     <EmptyState
       glyph="failed"
       title="This could not be read"
-      action={
-        <button type="button" className="button" onClick={onRetry}>
-          Try again
-        </button>
-      }
+      action={<RetryButton onRetry={onRetry} />}
     >
       <p>{message}</p>
       <code className="muted">{code}</code>

@@ -3,22 +3,25 @@ import type { Trace } from '../trace/trace.ts';
 import { clockText } from './calendar.ts';
 import { Glyph } from './glyphs.tsx';
 
-/** Each message begins an execution; the trace shows one of them. */
+/**
+ * Renders a picker of executions: each message starts one, and the trace shows one of them. The console calls them
+ * runs.
+ */
 export function ExecutionPicker({
   trace,
   onPick,
 }: {
   readonly trace: Trace;
-  /** Null: the newest, also when there is a newer one. */
+  /** Selected execution; null follows the newest. */
   readonly onPick: (executionId: string | null) => void;
 }): ReactElement | null {
   const { executions, executionId } = trace;
   if (executions.length < 2) return null;
   return (
     <span className="picker">
-      <span aria-hidden="true">Execution</span>
+      <span aria-hidden="true">Run</span>
       <select
-        aria-label="Execution"
+        aria-label="Run"
         value={executionId ?? ''}
         onChange={(event) => {
           const { value } = event.target;

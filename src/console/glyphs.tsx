@@ -30,10 +30,10 @@ export type GlyphName =
   | 'list'
   | 'panel';
 
-/** Those of the chat components, and the console's own. */
+/** Shapes of the chat components and of the console. */
 const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   ...shared,
-  // what a run is
+  // statuses
   retry: (
     <>
       {shared.idle}

@@ -6,12 +6,12 @@ import { nextGrantState, type GrantEvent } from './grant-state.ts';
 const at = new Date(2026, 10, 16, 14, 11);
 const granted: GrantState = {
   kind: 'granted',
-  text: 'Granted 5 steps · you · 14:11',
+  text: 'You allowed 5 more steps · 14:11',
   at: at.toISOString(),
 };
 const ready: GrantState = { kind: 'ready' };
 const sending: GrantState = { kind: 'sending' };
-const failed: GrantState = { kind: 'failed', message: 'The server does not answer.' };
+const failed: GrantState = { kind: 'failed', message: 'The server does not respond.' };
 const accepted: GrantEvent = { type: 'accepted', grant: { steps: 5 }, at };
 const again: GrantEvent = { type: 'stopped-again' };
 const refused = (status: number, code: string, hasMoved: boolean): GrantEvent => ({
@@ -19,7 +19,7 @@ const refused = (status: number, code: string, hasMoved: boolean): GrantEvent =>
   problem: new ApiProblem(status, code, `message of ${code}`),
   hasMoved,
 });
-const lost: GrantState = { kind: 'failed', message: 'Already granted in another tab.' };
+const lost: GrantState = { kind: 'failed', message: 'Already allowed in another tab.' };
 const said = (code: string): GrantState => ({ kind: 'failed', message: `message of ${code}` });
 
 describe('a grant', () => {
@@ -27,28 +27,33 @@ describe('a grant', () => {
     ['pressed', ready, { type: 'sent' }, sending],
     ['taken', sending, accepted, granted],
     [
-      'taken after a pause',
+      'accepted after a pause',
       sending,
       { ...accepted, grant: null },
-      { ...granted, text: 'Resumed · you · 14:11' },
+      { ...granted, text: 'You resumed it · 14:11' },
     ],
     ['pressed again after it failed', failed, { type: 'sent' }, sending],
-    ['what was granted is not sent again', granted, { type: 'sent' }, granted],
-    ['the other tab was quicker', sending, refused(409, 'conflict', false), lost],
+    ['a granted state is not sent again', granted, { type: 'sent' }, granted],
+    ['another tab was faster', sending, refused(409, 'conflict', false), lost],
     [
-      'the other tab was quicker, and its run is over',
+      'another tab was faster, and its run has ended',
       sending,
       refused(409, 'not_resumable', true),
       lost,
     ],
     [
-      'refused for a reason of its own',
+      'refused for another reason',
       sending,
       refused(400, 'invalid_option', false),
       said('invalid_option'),
     ],
-    ['no answer is no lost race', sending, refused(0, 'unreachable', true), said('unreachable')],
-    ['a new stop, a new button', granted, again, ready],
+    [
+      'no response is not a lost race',
+      sending,
+      refused(0, 'unreachable', true),
+      said('unreachable'),
+    ],
+    ['a new stop makes a new button', granted, again, ready],
     ['a new stop after a failure', failed, again, ready],
     ['the first stop', ready, again, ready],
   ])('%s', (_why, from, event, to) => expect(nextGrantState(from, event)).toEqual(to));

@@ -6,15 +6,15 @@ import type { GrantState } from './contract.ts';
 
 export type GrantEvent =
   | { readonly type: 'sent' }
-  /** `grant` null: it continues after a pause. */
+  /** `grant` is null after a pause. */
   | { readonly type: 'accepted'; readonly grant: Grants | null; readonly at: Date }
   | { readonly type: 'refused'; readonly problem: ApiProblem; readonly hasMoved: boolean }
-  /** It stands still again, for another reason: the button is about that now. */
+  /** It stopped again, for another reason: the button is about that now. */
   | { readonly type: 'stopped-again' };
 
 const ready: GrantState = { kind: 'ready' };
 
-/** ready → sending → granted or failed; a new stop makes it ready again. */
+/** Returns the next state: ready → sending → granted or failed; a new stop makes it ready again. */
 export function nextGrantState(state: GrantState, event: GrantEvent): GrantState {
   switch (event.type) {
     case 'sent':
@@ -22,7 +22,7 @@ export function nextGrantState(state: GrantState, event: GrantEvent): GrantState
     case 'accepted':
       return {
         kind: 'granted',
-        text: `${event.grant ? `Granted ${grantText(event.grant)}` : 'Resumed'} · you · ${clockText(event.at)}`,
+        text: `${event.grant ? `You allowed ${grantText(event.grant, 'more')}` : 'You resumed it'} · ${clockText(event.at)}`,
         at: event.at.toISOString(),
       };
     case 'refused':
@@ -32,7 +32,7 @@ export function nextGrantState(state: GrantState, event: GrantEvent): GrantState
   }
 }
 
-/** Two tabs, one button: the second to press learns that the first has done it. */
+/** Returns the refusal's text. If two tabs press the button, the second one learns that the first was faster. */
 function refusalText({
   problem,
   hasMoved,
@@ -42,7 +42,7 @@ function refusalText({
 }): string {
   const isLost =
     problem.code === 'conflict' || (hasMoved && problem.status >= 400 && problem.status < 500);
-  return isLost ? 'Already granted in another tab.' : problem.message;
+  return isLost ? 'Already allowed in another tab.' : problem.message;
 }
 
 export const readyToGrant: GrantState = ready;

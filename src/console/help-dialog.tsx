@@ -6,14 +6,14 @@ const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['N'], 'New session'],
   [['C'], 'Chat'],
   [['T'], 'Trace'],
-  [['['], 'Show or hide the list'],
-  [['J', 'K'], 'Next, previous step'],
-  [['G'], 'To the grant button; Enter grants'],
-  [['A', 'E', 'D'], 'To approve, edit, deny; Enter acts'],
+  [['['], 'Show or hide the session list'],
+  [['J', 'K'], 'Next or previous step'],
+  [['G'], 'Focus Continue; Enter continues'],
+  [['A', 'E', 'D'], 'Focus approve, edit, deny; Enter acts'],
   [['Enter'], 'Send'],
   [['Shift', 'Enter'], 'New line'],
-  [['Esc'], 'Leave the field, close what is open; never stops a run'],
-  [['?'], 'This list'],
+  [['Esc'], 'Leave the field or close a dialog; never stops a run'],
+  [['?'], 'Keyboard shortcuts'],
 ];
 
 export function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
@@ -31,9 +31,7 @@ export function HelpDialog({ onClose }: { readonly onClose: () => void }): React
           </div>
         ))}
       </dl>
-      <p className="muted">
-        A single key only moves the focus or the view. None of them acts on a run.
-      </p>
+      <p className="muted">A single key only moves the focus or the view. No key acts on a run.</p>
     </Dialog>
   );
 }

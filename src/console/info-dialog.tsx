@@ -14,7 +14,7 @@ export interface InfoDialogProps {
   readonly onClose: () => void;
 }
 
-/** What this is: the session, its agent, the server. */
+/** Renders facts about the session, its agent and the server. */
 export function InfoDialog(props: InfoDialogProps): ReactElement {
   const { info, agent, detail, onClose } = props;
   return (
@@ -53,7 +53,7 @@ function SessionFacts({
         <code>{detail.id}</code>
       </Fact>
       <Fact name="now">{detail.reason}</Fact>
-      <Fact name="begun">{new Date(detail.createdAt).toLocaleString('en-GB')}</Fact>
+      <Fact name="started">{new Date(detail.createdAt).toLocaleString('en-GB')}</Fact>
       <Fact name="messages">{countText(detail.messageCount)}</Fact>
       <Fact name="steps">{countText(detail.stepCount)}</Fact>
       <Fact name="tokens">{countText(detail.info.usage.total)}</Fact>
@@ -62,7 +62,7 @@ function SessionFacts({
   );
 }
 
-/** Asked twice, in the same place: what is deleted is gone. */
+/** Asks for confirmation in the same position, because a delete is permanent. */
 function Delete({ onDelete }: Pick<InfoDialogProps, 'onDelete'>): ReactElement {
   const [isAsked, setAsked] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -80,8 +80,8 @@ function Delete({ onDelete }: Pick<InfoDialogProps, 'onDelete'>): ReactElement {
   return (
     <div className="dialog-confirm" role="group" aria-label="Delete this session?">
       <p>
-        <strong>Delete this session?</strong> Its messages, steps and log go, and a run of it ends.
-        This cannot be undone.
+        <strong>Delete this session?</strong> This deletes its messages, steps and log, and stops
+        its run. It cannot be undone.
       </p>
       {problem !== null && <p role="alert">{problem}</p>}
       <button
@@ -119,7 +119,7 @@ function AgentFacts({ agent }: { readonly agent: AgentInfo }): ReactElement {
           <ul>
             {agent.tools.map(({ name, description, needsApproval }) => (
               <li key={name}>
-                <code>{name}</code> {needsApproval && <span className="chip">asks first</span>}
+                <code>{name}</code> {needsApproval && <span className="chip">needs approval</span>}
                 <span className="muted">{description}</span>
               </li>
             ))}

@@ -1,11 +1,11 @@
 import type { EnvelopeSource } from '../ui/sources/envelope-source.ts';
 
-/** How often news is told at most. */
+/** Milliseconds between two notifications. */
 const quietMs = 250;
 
 /**
- * The same source, which also tells that something has happened: not for pieces of text, and at most a few times a
- * second, the last one included.
+ * Wraps a source and notifies about events: not about chunks, and at most a few times a second, including the last
+ * one.
  */
 export function withNews(source: EnvelopeSource, tell: () => void, round: number): EnvelopeSource {
   return {
@@ -24,7 +24,7 @@ export function withNews(source: EnvelopeSource, tell: () => void, round: number
           ...sink,
           envelope: (envelope) => {
             sink.envelope(envelope);
-            // pieces of text and of arguments take no number
+            // chunks and deltas have no number
             if (envelope.seq === null || timer !== null) return;
             timer = setTimeout(now, Math.max(0, last + quietMs - performance.now()));
           },

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { Glyph } from './glyphs.tsx';
 
-/** Something that was asked for and did not happen; it stays until it is read. */
+/** Renders a failed action; it stays until the user dismisses it. */
 export function NoticeStrip({
   lead,
   message,

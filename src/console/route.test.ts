@@ -9,7 +9,7 @@ it.each<[string, Route]>([
   ['#/s/x/trace', { view: 'trace', sessionId: 'x', step: null, execution: null }],
   ['#/s/x/trace/12', { view: 'trace', sessionId: 'x', step: 12, execution: null }],
   ['#/s/x/trace/0?execution=e%401', { view: 'trace', sessionId: 'x', step: 0, execution: 'e@1' }],
-])('%s leads there and back', (href, route) => {
+])('%s parses and formats', (href, route) => {
   expect(parseRoute(href)).toEqual(route);
   expect(hrefOf(route)).toBe(href);
 });
@@ -21,4 +21,4 @@ it.each<[string, Route]>([
   ['#/s/%E0%A4%A', { view: 'home' }],
   ['#/elsewhere', { view: 'home' }],
   ['#/s/x/trace/last', { view: 'trace', sessionId: 'x', step: null, execution: null }],
-])('a foreign address %s does no harm', (href, route) => expect(parseRoute(href)).toEqual(route));
+])('the unknown path %s opens the list', (href, route) => expect(parseRoute(href)).toEqual(route));

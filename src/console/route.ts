@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react';
 
-/** Where the user is: the part of the address behind `#`. */
+/** The current view: the part of the address after `#`. */
 export type Route =
-  /** All sessions; on a wide screen with a new one beside them. */
+  /** All sessions; on a wide window with a new one next to them. */
   | { readonly view: 'home' }
   | { readonly view: 'new' }
   | { readonly view: 'chat'; readonly sessionId: string }
   | {
       readonly view: 'trace';
       readonly sessionId: string;
-      /** Null: follow the newest step. */
+      /** Selected step; null follows the newest. */
       readonly step: number | null;
-      /** Null: the newest execution. */
+      /** Selected execution; null is the newest. */
       readonly execution: string | null;
     };
 
@@ -43,7 +43,7 @@ export const traceHref = (
   execution: string | null = null,
 ): string => hrefOf({ view: 'trace', sessionId, step, execution });
 
-/** `replace` where going back should not lead here again, such as from step to step. */
+/** `replace` skips the history entry, for example from step to step. */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') location.hash = href;
   else location.replace(href);

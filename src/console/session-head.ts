@@ -1,23 +1,23 @@
 import type { SessionSummary } from '../server/api.ts';
 import type { OpenSession } from './session-pages.ts';
-import { statusWords } from './status-text.ts';
+import { statusText } from './status-text.ts';
 import type { ActiveSession } from './use-active-session.ts';
 
 export interface SessionHead {
   readonly heading: string | null;
-  /** The status with its reason; null where there is none to tell. */
+  /** Status with its reason; null if there is none to show. */
   readonly words: string | null;
   readonly agent: string | null;
-  /** As the list should show it; null as long as only the list knows. */
+  /** Facts for the list; null while only the list knows the session. */
   readonly open: OpenSession | null;
 }
 
-/** What stands in the bar and in the title of the window. The list often knows it before the session is read. */
+/** Returns the title of the bar and of the window. The list often has it before the session is loaded. */
 export function sessionHead(
   sessionId: string | null,
   active: Pick<ActiveSession, 'detail' | 'status' | 'problem'> &
     Pick<ActiveSession['session'], 'approvals' | 'stop'> & {
-      /** The number of the step at work, as the view says it; null while it is not known. */
+      /** Number of the current step in the view; null while unknown. */
       readonly step: number | null;
     },
   listed: SessionSummary | null,
@@ -29,7 +29,7 @@ export function sessionHead(
   const title = detail?.title ?? listed?.title ?? null;
   const waiting = Math.max(approvals.length, detail?.pendingApprovals.length ?? 0);
   const stopReason = stop?.stop_reason ?? detail?.stopReason ?? null;
-  const words = detail ? statusWords({ status, stopReason, approvals: waiting }) : null;
+  const words = detail ? statusText({ status, stopReason, approvals: waiting }) : null;
   return {
     heading: title ?? (detail ? 'Untitled' : null),
     words,
@@ -41,7 +41,7 @@ export function sessionHead(
   };
 }
 
-/** In the words of the list, so that a row reads the same before and after the list is read again. */
+/** Returns the reason with the list's text, so that a row does not change when the list is read again. */
 function reasonOf(
   status: ActiveSession['status'],
   words: string,

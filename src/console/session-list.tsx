@@ -20,12 +20,12 @@ export interface SessionListProps {
   readonly typed: string;
   readonly onType: (text: string) => void;
   readonly openId: string | null;
-  /** Null as long as the list knows it best. */
+  /** Facts of the open session; null while the list knows it best. */
   readonly open: OpenSession | null;
   readonly info: ServerInfo | null;
-  /** Continues a parked session. */
+  /** Retries a session that gave up. */
   readonly onRetry: (sessionId: string) => void;
-  /** The server answers. */
+  /** Whether the server responds. */
   readonly isOnline: boolean;
   readonly searchRef: RefObject<HTMLInputElement | null>;
 }
@@ -104,15 +104,13 @@ function Rows({ sessions, typed, onType, openId, open, onRetry }: SessionListPro
   }, [hasMore, loadMore]);
 
   const isAnswered = sessions.sessions !== null;
-  // a search may have to look further before it finds the first
+  // a search may have to read further before it finds the first
   if (isAnswered && groups.length === 0 && !hasMore)
     return (
       <div className="list-rows list-none">
         {sessions.search === '' ? (
           <>
-            <p className="muted">
-              Sessions appear here, with the reason each one stands as it does.
-            </p>
+            <p className="muted">Sessions appear here, each with the reason for its status.</p>
             <a className="button list-begin" href="#/new">
               New session
             </a>
@@ -161,7 +159,7 @@ function Rows({ sessions, typed, onType, openId, open, onRetry }: SessionListPro
   );
 }
 
-/** Model, store and address; a stand-in for a model is named as one. */
+/** Returns model, store and address; a demo model is named as one. */
 function Foot({
   info,
   isOnline,
@@ -170,7 +168,7 @@ function Foot({
   readonly isOnline: boolean;
 }): ReactElement {
   const models = [...new Set(info.agents.map(({ model }) => model))];
-  // where the store's file lies is told in full elsewhere
+  // the info dialog shows the whole path of the store
   const store = info.store?.split(' · ')[0];
   const parts = [models.length > 2 ? `${models.length} models` : models.join(', '), store];
   return (
@@ -183,7 +181,7 @@ function Foot({
   );
 }
 
-/** Ages grow by themselves. */
+/** Renders again regularly, because ages grow. */
 function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {

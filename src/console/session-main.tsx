@@ -15,7 +15,7 @@ export interface SessionMainProps {
   readonly onRetry: () => void;
 }
 
-/** The chat or the trace of a session, or why there is none. */
+/** Renders the chat or the trace of a session, or why there is none. */
 export function SessionMain(props: SessionMainProps): ReactElement {
   const { route, active, agent } = props;
   const { detail, problem, chosen, grant, grantState } = active;
@@ -42,11 +42,11 @@ export function SessionMain(props: SessionMainProps): ReactElement {
         grantState={grantState}
       />
     );
-  if (!chosen) return <p className="waiting muted">Reading the trace…</p>;
+  if (!chosen) return <p className="waiting muted">Loading the trace…</p>;
   if (chosen.steps.length === 0 && chosen.outcome === null) return <NoSteps />;
   return (
     <TraceView
-      // another execution is another trace: nothing of what was selected or unfolded stays
+      // remount for each execution, so that no selection stays
       key={chosen.executionId}
       trace={chosen}
       selected={route.step}

@@ -15,7 +15,7 @@ const row = (id: string, updatedAt: string, status: SessionSummary['status'] = '
   ({ id, updatedAt, status, title: id, reason: `reason of ${id}` }) as SessionSummary;
 
 describe('groups', () => {
-  it('who waits is first, whatever its age; the others by day; empty groups are not there', () => {
+  it('groups sessions that need approval first, the others by day, without empty groups', () => {
     const sessions = [
       row('today', ago(1)),
       row('old question', ago(100), 'paused'),
@@ -56,36 +56,36 @@ describe('pages', () => {
   const page = (cursor: string | null, ...sessions: SessionSummary[]) => ({ sessions, cursor });
   const loaded = page('c2', row('a', ago(1)), row('b', ago(2)), row('c', ago(3)), row('d', ago(4)));
 
-  it('a first page that is read again keeps what was scrolled to', () => {
+  it('keeps the scrolled rows when the first page is read again', () => {
     const fresh = page('c1', row('b', ago(0)), row('a', ago(1)));
     expect(ids(withFirstPage(loaded, fresh))).toEqual(['b', 'a', 'c', 'd']);
     expect(withFirstPage(loaded, fresh).cursor).toBe('c2');
   });
-  it('and drops what should have been on it', () => {
+  it('drops rows that are no longer on the first page', () => {
     const fresh = page('c1', row('a', ago(1)), row('c', ago(3)));
     expect(ids(withFirstPage(loaded, fresh))).toEqual(['a', 'c', 'd']);
   });
-  it('the only page there is is all there is', () => {
+  it('replaces the list if there is only one page', () => {
     expect(ids(withFirstPage(loaded, page(null, row('a', ago(1)))))).toEqual(['a']);
     expect(ids(withFirstPage(null, page('c1', row('a', ago(1)))))).toEqual(['a']);
   });
-  it('an empty page of a long search takes nothing away', () => {
+  it('an empty page of a long search removes nothing', () => {
     expect(withFirstPage(loaded, page('c1'))).toBe(loaded);
   });
-  it('a next page adds what is not there yet', () => {
+  it('a next page adds only new rows', () => {
     const next = withNextPage(loaded, page(null, row('d', ago(4)), row('e', ago(5))));
     expect(ids(next)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(next.cursor).toBeNull();
   });
 });
 
-it('the row of the open session says what the view says', () => {
+it('the row of the open session equals the view', () => {
   const sessions = [row('a', ago(1), 'processing'), row('b', ago(2))];
   const open = {
     id: 'a',
     title: 'Named',
     status: 'stopped',
-    reason: 'Stopped · steps limit',
+    reason: 'Stopped · step limit',
     isWhole: false,
   } as const;
   const { isWhole: _, ...said } = open;

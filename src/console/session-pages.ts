@@ -5,8 +5,8 @@ import { clockText, dateText, daysBetween } from './calendar.ts';
 export type Loaded = SessionsPage;
 
 /**
- * The first page, read anew, over what was there: rows that should have been on it and are not are gone, older ones
- * stay, so that a list that was scrolled does not become short again.
+ * Merges a new first page into the loaded list: rows that should be on it and are not are gone, older ones stay, so
+ * that a scrolled list does not become short again.
  */
 export function withFirstPage(loaded: Loaded | null, page: SessionsPage): Loaded {
   const last = page.sessions.at(-1);
@@ -26,13 +26,13 @@ export function withNextPage(loaded: Loaded, page: SessionsPage): Loaded {
   return { sessions: [...loaded.sessions, ...added], cursor: page.cursor };
 }
 
-/** What is known better of the session on screen than the list knows of it. */
+/** Facts of the open session that are newer than the list. */
 export interface OpenSession extends Pick<SessionSummary, 'id' | 'title' | 'status' | 'reason'> {
-  /** The reason tells as much as the one of the list, and is newer. */
+  /** Whether the reason is as specific as the list's, and newer. */
   readonly isWhole: boolean;
 }
 
-/** The list reads from time to time, the view hears at once: a row never says something else than the view. */
+/** Applies the facts of the open session: the list is read from time to time, so a row must not contradict the view. */
 export const withOpen = (
   sessions: readonly SessionSummary[],
   open: OpenSession | null,
@@ -45,7 +45,7 @@ export const withOpen = (
               ...session,
               title: open.title ?? session.title,
               status: open.status,
-              // the list may know more of it, such as how many steps it took
+              // the list may know more, such as how many steps it took
               reason: open.isWhole || session.status !== open.status ? open.reason : session.reason,
             }
           : session,
@@ -56,7 +56,7 @@ export interface SessionGroup {
   readonly sessions: readonly SessionSummary[];
 }
 
-/** Who waits for a person comes first; the others by the day of their last change. */
+/** Groups sessions: those that need approval first, the others by the day of their last change. */
 export function groupsOf(sessions: readonly SessionSummary[], now: Date): readonly SessionGroup[] {
   const groups = new Map<string, SessionSummary[]>(
     ['Needs approval', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
@@ -79,7 +79,7 @@ export function groupsOf(sessions: readonly SessionSummary[], now: Date): readon
 
 const isWaiting = ({ status }: SessionSummary): boolean => status === 'paused';
 
-/** `2m` for what waits, `now` for what works, a clock time within two days, else a date. */
+/** Formats `2m` for a session that waits, `now` for a busy one, a clock time within two days, else a date. */
 export function timeText(session: SessionSummary, now: Date): string {
   const changed = new Date(session.updatedAt);
   if (session.status === 'processing') return 'now';

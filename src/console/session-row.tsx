@@ -12,7 +12,7 @@ export interface SessionRowProps {
   readonly onRetry: (sessionId: string) => void;
 }
 
-/** Two lines: what it is about and when; then why it stands as it does. */
+/** Renders two lines: title and time, then the reason for the status. */
 export const SessionRow: MemoExoticComponent<(props: SessionRowProps) => ReactElement> = memo(
   ({ session, isOpen, now, onRetry }: SessionRowProps): ReactElement => {
     const { id, title, status, phase, reason, updatedAt, error } = session;

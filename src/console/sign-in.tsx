@@ -2,12 +2,12 @@ import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { Glyph } from './glyphs.tsx';
 import { pastedToken } from './token.ts';
 
-/** For a browser that has no token, or one that the server does not take any more. */
+/** Renders a form for a browser without a token, or with one that the server no longer accepts. */
 export function SignIn({
   wasRefused,
   onToken,
 }: {
-  /** A token was sent, and it was not the right one. */
+  /** Whether a token was sent and refused. */
   readonly wasRefused: boolean;
   readonly onToken: (token: string) => void;
 }): ReactElement {
@@ -28,7 +28,7 @@ export function SignIn({
         <div className="empty-text">
           <p>
             {wasRefused
-              ? 'The server does not take this token any more. It prints the address with the right one when it starts.'
+              ? 'The server no longer accepts this token. Open the address that it printed at its last start, or paste it here.'
               : 'Open the address that the server printed, or paste it here.'}
           </p>
         </div>

@@ -5,11 +5,11 @@ import { Glyph } from './glyphs.tsx';
 
 export interface StartViewProps {
   readonly agents: readonly AgentInfo[];
-  /** Makes the session with its first message; what was wrong, or null. */
+  /** Creates the session with its first message; resolves with the problem, or null. */
   readonly onStart: (agent: string, message: string) => Promise<string | null>;
 }
 
-/** A new session: nothing exists at the server before the first message. */
+/** Renders a new session: nothing exists on the server before the first message. */
 export function StartView({ agents, onStart }: StartViewProps): ReactElement {
   const [name, setName] = useState(agents[0]?.name ?? '');
   const [problem, setProblem] = useState<string | null>(null);
@@ -17,7 +17,7 @@ export function StartView({ agents, onStart }: StartViewProps): ReactElement {
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
   const agent = agents.find((one) => one.name === name) ?? agents[0];
 
-  /** What was not taken comes back into the field. */
+  /** Restores a refused message in the field. */
   const send = async (text: string): Promise<void> => {
     if (!(await start(text))) setDraft({ text });
   };
@@ -66,7 +66,7 @@ export function StartView({ agents, onStart }: StartViewProps): ReactElement {
             </div>
           )}
           {agent.suggestions.length > 0 && (
-            <ul className="start-suggestions" aria-label="To begin with">
+            <ul className="start-suggestions" aria-label="Suggestions">
               {agent.suggestions.map((text) => (
                 <li key={text}>
                   <button type="button" disabled={isSending} onClick={() => void start(text)}>
@@ -95,8 +95,8 @@ function DemoNote(): ReactElement {
     <p className="start-note">
       <Glyph name="info" size={14} />
       <span>
-        No API key found, so the <b>demo model</b> answers: a script, not a model. The tools and the
-        data are real. Set <code>OPENAI_API_KEY</code> to use a live model.
+        No API key found, so the <b>demo model</b> answers. It is a script, not a model. The tools
+        and the data are real. Set <code>OPENAI_API_KEY</code> to use a live model.
       </span>
     </p>
   );
@@ -110,8 +110,8 @@ function NoAgents(): ReactElement {
         <h2>No agents</h2>
         <div className="empty-text">
           <p>
-            Name one under <code>agents</code> in <code>onward.config.ts</code>, then start the
-            server again.
+            Add one to <code>agents</code> in <code>onward.config.ts</code>, then restart the
+            server.
           </p>
         </div>
       </div>

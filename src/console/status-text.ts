@@ -11,26 +11,26 @@ const words: Readonly<Record<BroadcastStatus, string>> = {
   cancelled: 'Stopped by you',
 };
 
-/** What ended it, in small letters behind the status; a reason that says no more than the status is left out. */
+/** Stop reasons in lowercase after the status; one that adds nothing is omitted. */
 const causes: Readonly<Record<string, string>> = {
-  steps_limit: 'steps limit',
+  steps_limit: 'step limit',
   token_limit: 'token limit',
   time_limit: 'time limit',
   retry_limit: 'retries used up',
   error: 'error',
-  finish_reason: 'answer cut',
+  finish_reason: 'answer cut off',
   guard: 'guard',
 };
 
 export interface StatusFacts {
   readonly status: BroadcastStatus;
   readonly stopReason: string | null;
-  /** How many calls wait for a person. */
+  /** Number of calls that need approval. */
   readonly approvals: number;
 }
 
-/** `Stopped · steps limit`, `Needs approval`: never a status without its reason where there is one. */
-export function statusWords({ status, stopReason, approvals }: StatusFacts): string {
+/** Returns `Stopped · step limit` or `Needs approval`: a status always has its reason, if there is one. */
+export function statusText({ status, stopReason, approvals }: StatusFacts): string {
   if (status === 'paused' && approvals > 0) return 'Needs approval';
   const isStop = status === 'stopped' || status === 'failed';
   const cause = isStop && stopReason !== null ? (own(causes, stopReason) ?? stopReason) : null;

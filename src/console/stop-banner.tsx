@@ -5,7 +5,7 @@ import type { GrantState, StopBannerProps } from './contract.ts';
 import type { ExplanationAction } from '../continuation/explanation.ts';
 import type { StopAction } from '../trace/trace.ts';
 
-/** Stopped is neutral, failed has the wash of a forbid, an end that needs no fix is quiet. */
+/** Tones: stopped is neutral, failed has the color of a forbid, an end without a problem is quiet. */
 const tones: Readonly<Record<StopBannerProps['status'], string>> = {
   idle: 'quiet',
   processing: 'neutral',
@@ -16,7 +16,7 @@ const tones: Readonly<Record<StopBannerProps['status'], string>> = {
   cancelled: 'quiet',
 };
 
-/** Why it stopped and how to continue, with the button that does exactly that. */
+/** Renders why it stopped and how to continue, with the button that does exactly that. */
 export function StopBanner(props: StopBannerProps): ReactElement {
   const { stop, status, reason, resolvedBy, grantState, children } = props;
   const { headline, detail, actions } = stop.explanation;
@@ -56,7 +56,7 @@ export function StopBanner(props: StopBannerProps): ReactElement {
   );
 }
 
-/** Where no button helps, the console says what has to change. */
+/** Whether to show the developer's text: no button helps, so something has to change. */
 const isForDevelopers = ({ kind, developerText }: ExplanationAction): boolean =>
   (kind === 'change' || kind === 'ask_operator') && developerText !== '';
 
@@ -93,7 +93,7 @@ function Action({
         type="button"
         className="button button-primary"
         data-key="grant"
-        // not `disabled`, which would throw the focus back to the start of the page
+        // not `disabled`, which would move the focus to the start of the page
         aria-disabled={isSending || undefined}
         onClick={isSending ? undefined : act}
       >

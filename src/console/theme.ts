@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 export type Theme = 'light' | 'dark';
 
-/** As in `public/theme.js`, which sets it before the first paint. */
+/** Key, as in `public/theme.js`, which sets the theme before the first paint. */
 const key = 'onward-theme';
 
 const system = (): MediaQueryList => matchMedia('(prefers-color-scheme: dark)');
@@ -16,7 +16,7 @@ const kept = (): Theme | null => {
   }
 };
 
-/** The system's, until the user chooses; the choice is kept. */
+/** Returns the theme: the system's, until the user chooses one. The choice is stored. */
 export function useTheme(): { readonly theme: Theme; readonly toggle: () => void } {
   const [theme, setTheme] = useState<Theme>(() => kept() ?? (system().matches ? 'dark' : 'light'));
   useEffect(() => {
@@ -33,11 +33,11 @@ export function useTheme(): { readonly theme: Theme; readonly toggle: () => void
   const toggle = (): void => {
     const next = theme === 'dark' ? 'light' : 'dark';
     try {
-      // what the system says as well needs no choice of its own
+      // a choice that equals the system's is not stored
       if ((next === 'dark') === system().matches) localStorage.removeItem(key);
       else localStorage.setItem(key, next);
     } catch {
-      // it stays until the page is left
+      // without storage, the choice lasts until the page is closed
     }
     setTheme(next);
   };

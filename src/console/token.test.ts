@@ -7,11 +7,11 @@ it.each([
   ['#token=abc&x=1', 'abc', '#x=1'],
   ['#/s/1?token=abc', 'abc', '#/s/1'],
   ['#/s/1/trace?token=abc&execution=e', 'abc', '#/s/1/trace?execution=e'],
-])('%s holds %s and leaves %j', (hash, token, rest) =>
+])('%s contains %s and leaves %j', (hash, token, rest) =>
   expect(tokenIn(hash)).toEqual({ token, hash: rest }),
 );
 
-it.each(['', '#/', '#/s/token', '#token=', '#mytoken=1'])('%j holds none', (hash) =>
+it.each(['', '#/', '#/s/token', '#token=', '#mytoken=1'])('%j contains none', (hash) =>
   expect(tokenIn(hash)).toBeNull(),
 );
 
@@ -21,7 +21,7 @@ it.each([
   ['', ''],
 ])('pasted %j is %j', (text, token) => expect(pastedToken(text)).toBe(token));
 
-describe('the keeper', () => {
+describe('tokenKeeper', () => {
   const place = (hash: string, storage: Map<string, string> | null) => {
     const location = { hash, pathname: '/console/', search: '?a=1' };
     const seen: string[] = [];
@@ -37,7 +37,7 @@ describe('the keeper', () => {
     return { keeper, seen };
   };
 
-  it('takes the token out of the address and keeps it for the next visit', () => {
+  it('removes the token from the URL and stores it for the next visit', () => {
     const storage = new Map<string, string>();
     const { keeper, seen } = place('#token=abc', storage);
     expect(keeper.take()).toBe(true);
@@ -45,13 +45,13 @@ describe('the keeper', () => {
     expect(keeper.get()).toBe('abc');
     expect(place('#/', storage).keeper.get()).toBe('abc');
   });
-  it('leaves an address without a token alone', () => {
+  it('does not change a URL without a token', () => {
     const { keeper, seen } = place('#/s/1', new Map());
     expect(keeper.take()).toBe(false);
     expect(seen).toEqual([]);
     expect(keeper.get()).toBeNull();
   });
-  it('works in a browser that keeps nothing', () => {
+  it('works in a browser without storage', () => {
     const { keeper } = place('#token=abc', null);
     keeper.take();
     expect(keeper.get()).toBe('abc');

@@ -1,6 +1,6 @@
 const key = 'onward-token';
 
-/** What a page needs of its browser, so that tests need none. */
+/** The parts of the browser that a page needs, so that tests need none. */
 export interface TokenPlace {
   readonly location: Pick<Location, 'hash' | 'pathname' | 'search'>;
   readonly history: Pick<History, 'replaceState'>;
@@ -11,13 +11,13 @@ export interface TokenPlace {
 export interface TokenKeeper {
   get(): string | null;
   set(token: string): void;
-  /** Removes a token from the address, so that it is not copied with the address; false where there is none. */
+  /** Removes a token from the address, so that it is not copied; false if there is none. */
   take(): boolean;
 }
 
-export function tokenKeeper(place: TokenPlace): TokenKeeper {
-  const { location, history, storage } = place;
-  // a browser without storage stays signed in until the page is left
+export function tokenKeeper(browser: TokenPlace): TokenKeeper {
+  const { location, history, storage } = browser;
+  // a browser without storage stays signed in until the page is closed
   let token: string | null = guarded(() => storage?.getItem(key) ?? null);
   const set = (next: string): void => {
     token = next;
@@ -36,7 +36,7 @@ export function tokenKeeper(place: TokenPlace): TokenKeeper {
   };
 }
 
-/** `#token=abc`, also behind a route: `#/s/1?token=abc`. */
+/** Finds `#token=abc`, also after a route: `#/s/1?token=abc`. */
 export function tokenIn(hash: string): { readonly token: string; readonly hash: string } | null {
   const found = /([#?&])token=([^&#]+)&?/.exec(hash);
   const raw = found?.[2];
@@ -45,7 +45,7 @@ export function tokenIn(hash: string): { readonly token: string; readonly hash: 
   return { token: guarded(() => decodeURIComponent(raw)) ?? raw, hash: rest };
 }
 
-/** What was pasted into the sign-in field: a token, or the whole address that was printed. */
+/** Reads what the user pasted: a token, or the whole printed address. */
 export const pastedToken = (text: string): string => {
   const trimmed = text.trim();
   return tokenIn(trimmed.slice(Math.max(0, trimmed.indexOf('#'))))?.token ?? trimmed;

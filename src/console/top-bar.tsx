@@ -6,11 +6,11 @@ import { chatHref, traceHref, type Route } from './route.ts';
 
 export interface TopBarProps {
   readonly route: Route;
-  /** What the server calls itself, or which of its agents. */
+  /** Name of the server, or of one of its agents. */
   readonly name: string;
   readonly title: string | null;
   readonly titleRef: Ref<HTMLHeadingElement>;
-  /** There is a session to look at. */
+  /** Whether a session is open. */
   readonly hasViews: boolean;
   readonly status: { readonly is: BroadcastStatus; readonly words: string } | null;
   readonly isListShown: boolean;
@@ -18,7 +18,7 @@ export interface TopBarProps {
   readonly onInfo: () => void;
   readonly onTheme: () => void;
   readonly theme: 'light' | 'dark';
-  /** Beside the status, such as the choice of an execution. */
+  /** Content next to the status, such as the run picker. */
   readonly children?: ReactNode;
 }
 

@@ -11,7 +11,7 @@ const trace = (executionId: string, steps: readonly number[], hasEarlier: boolea
   }) as unknown as Trace;
 const numbers = ({ steps }: Trace): number[] => steps.map(({ number }) => number);
 
-it('a trace that is read again keeps the earlier steps that were asked for', () => {
+it('a trace that is read again keeps the loaded earlier steps', () => {
   const whole = withEarlier(trace('e', [5, 6], true), trace('e', [3, 4, 5], true));
   expect(numbers(whole)).toEqual([3, 4, 5, 6]);
   const fresh = withNewest(whole, trace('e', [6, 7], true));
@@ -19,13 +19,13 @@ it('a trace that is read again keeps the earlier steps that were asked for', () 
   expect(fresh.hasEarlier).toBe(true);
 });
 
-it('another execution is another trace', () => {
+it('another execution replaces the trace', () => {
   expect(numbers(withNewest(trace('e', [1, 2], false), trace('f', [1], false)))).toEqual([1]);
   const shown = trace('e', [5], true);
   expect(withEarlier(shown, trace('f', [4], false))).toBe(shown);
 });
 
-it('the beginning ends the asking', () => {
+it('the first step ends loading', () => {
   expect(withEarlier(trace('e', [2], true), trace('e', [1], false)).hasEarlier).toBe(false);
   const all = trace('e', [1, 2, 3], false);
   expect(withNewest(trace('e', [1, 2], false), all)).toBe(all);

@@ -1,6 +1,6 @@
 import type { Trace } from '../trace/trace.ts';
 
-/** The newest steps, read anew, behind the earlier ones that were asked for before. */
+/** Merges the newest steps into the earlier ones that were loaded before. */
 export function withNewest(shown: Trace | null, fresh: Trace): Trace {
   if (!shown || shown.executionId !== fresh.executionId || !fresh.hasEarlier) return fresh;
   const first = fresh.steps[0];
@@ -10,7 +10,7 @@ export function withNewest(shown: Trace | null, fresh: Trace): Trace {
   return { ...fresh, steps: [...earlier, ...fresh.steps], hasEarlier: shown.hasEarlier };
 }
 
-/** A page of steps before the ones shown. */
+/** Adds a page of earlier steps. */
 export function withEarlier(shown: Trace, page: Trace): Trace {
   if (shown.executionId !== page.executionId) return shown;
   const first = shown.steps[0]?.number ?? Number.POSITIVE_INFINITY;

@@ -13,15 +13,15 @@ import { useDetail } from './use-detail.ts';
 import { useGrant } from './use-grant.ts';
 import { useTrace } from './use-trace.ts';
 
-/** Everything the console knows of the open session, and what can be done with it. */
+/** State of the open session, and the actions on it. */
 export interface ActiveSession {
   readonly session: AgentSession;
   readonly detail: SessionDetail | null;
-  /** As live as it is known. */
+  /** The newest known status. */
   readonly status: BroadcastStatus;
-  /** Of the newest execution. */
+  /** Trace of the newest execution. */
   readonly trace: Trace | null;
-  /** Of the chosen execution; the newest where none is chosen. */
+  /** Trace of the selected execution; the newest if none is selected. */
   readonly chosen: Trace | null;
   /** Why there is nothing to show: not found, signed out, no server. */
   readonly problem: ApiProblem | null;
@@ -29,18 +29,18 @@ export interface ActiveSession {
   readonly grant: (grant: Grants | null) => void;
   readonly fetchRef: (ref: string) => Promise<unknown>;
   readonly earlier: () => void;
-  /** Connects and reads again at once. */
+  /** Reconnects and reads again immediately. */
   readonly retry: () => void;
 }
 
 export interface DeskOptions {
-  /** Of which the trace is wanted; null for the newest. */
+  /** Execution whose trace is shown; null for the newest. */
   readonly execution: string | null;
-  /** What is known before the first answer, such as from the request that made the session. */
+  /** Facts before the first response, such as from the request that created the session. */
   readonly known?: SessionDetail | null;
 }
 
-/** What no envelope tells, such as how long a wait has lasted, is read so often while it works. */
+/** Milliseconds between reads while it runs, for facts without an envelope, such as the length of a wait. */
 const workingMs = 2_000;
 
 export function useActiveSession(
@@ -91,7 +91,7 @@ export function useActiveSession(
   const { error } = session;
   const refusal = SourceError.is(error) && error.isFinal ? error : null;
   const retry = useCallback((): void => {
-    // a source that waits for its next try wakes up; one that was refused begins anew
+    // a source that waits for a retry wakes up; one that was refused starts again
     if (refusal) setRound((count) => count + 1);
     else dispatchEvent(new Event('online'));
   }, [refusal]);

@@ -8,7 +8,7 @@ export interface DetailState {
   readonly problem: ApiProblem | null;
 }
 
-/** The session as the server keeps it, read again whenever `stamp` changes; late answers about others are dropped. */
+/** Reads the session from the server whenever `stamp` changes; drops late responses about others. */
 export function useDetail(
   api: Api,
   sessionId: string | null,
@@ -29,7 +29,7 @@ export function useDetail(
         const problem = problemOf(thrown);
         setShown((before) => ({
           sessionId,
-          // what is gone is gone; a server that is away changes nothing of what is known
+          // a deleted session is gone; a server that is down changes nothing
           detail: before.sessionId === sessionId && !problem.isNotFound ? before.detail : null,
           problem,
         }));

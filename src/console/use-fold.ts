@@ -9,18 +9,18 @@ export interface Fold {
   readonly toggle: () => void;
 }
 
-/** As in `styles/frame.css`. */
-const roomForAll = '(width >= 1440px)';
+/** The same width as in `styles/frame.css`. */
+const wideWindow = '(width >= 1440px)';
 
 const subscribe = (changed: () => void): (() => void) => {
-  const query = matchMedia(roomForAll);
+  const query = matchMedia(wideWindow);
   query.addEventListener('change', changed);
   return () => query.removeEventListener('change', changed);
 };
 
-/** The trace takes the place of the list on all but wide screens; what the user chose for a view stays. */
+/** Hides the list in the trace except in wide windows. The user's choice for a view stays. */
 export function useFold(isTrace: boolean): Fold {
-  const isWide = useSyncExternalStore(subscribe, () => matchMedia(roomForAll).matches);
+  const isWide = useSyncExternalStore(subscribe, () => matchMedia(wideWindow).matches);
   const [chosen, setChosen] = useState<Readonly<Record<'trace' | 'chat', ListShown>>>({
     trace: 'auto',
     chat: 'auto',

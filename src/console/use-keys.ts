@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 
-/** What a key does; the names are those of `KeyboardEvent.key`, letters in small. */
+/** Actions by key; names are those of `KeyboardEvent.key`, letters in lower case. */
 export type KeyActions = Readonly<Record<string, () => void>>;
 
-/** Keys that move the focus to a button of a view, which names itself by `data-key`. */
+/** Keys that focus a button, which a view marks with `data-key`. */
 const focusKeys: Readonly<Record<string, string>> = {
   g: 'grant',
   a: 'approve',
@@ -11,7 +11,7 @@ const focusKeys: Readonly<Record<string, string>> = {
   d: 'deny',
 };
 
-/** Single keys of the page: none has an effect on a run, and none works while the user types. */
+/** Handles single keys: none acts on a run, and none works while the user types. */
 export function useKeys(actions: KeyActions): void {
   const now = useRef(actions);
   useEffect(() => {
@@ -22,7 +22,7 @@ export function useKeys(actions: KeyActions): void {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (document.querySelector('dialog[open]')) return;
       if (isTyping(event.target)) {
-        // what is typed after this is for the page
+        // later keys are for the page
         if (event.key === 'Escape' && !event.isComposing) (event.target as HTMLElement).blur();
         return;
       }
@@ -42,7 +42,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** The first that can be pressed now. */
+/** Focuses the first enabled element. */
 function focusOn(name: string | undefined): boolean {
   if (name === undefined) return false;
   const target = [...document.querySelectorAll<HTMLElement>(`[data-key="${name}"]`)].find(

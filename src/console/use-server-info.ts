@@ -8,10 +8,10 @@ export interface ServerInfoState {
   readonly problem: ApiProblem | null;
 }
 
-/** How long until a server that does not answer is asked again. */
-const againMs = 3_000;
+/** Milliseconds until a server that does not respond is asked again. */
+const retryMs = 3_000;
 
-/** What the server is; asked again by itself as long as it does not answer. `round` asks anew. */
+/** Reads the server's info; repeats while the server does not respond. `round` reads again. */
 export function useServerInfo(api: Api, round: number): ServerInfoState {
   const [state, setState] = useState<ServerInfoState>({ info: null, problem: null });
   useEffect(() => {
@@ -25,7 +25,7 @@ export function useServerInfo(api: Api, round: number): ServerInfoState {
         if (end.signal.aborted) return;
         const problem = problemOf(thrown);
         setState(({ info }) => ({ info, problem }));
-        if (problem.isUnreachable) timer = setTimeout(() => void ask(), againMs);
+        if (problem.isUnreachable) timer = setTimeout(() => void ask(), retryMs);
       }
     };
     void ask();

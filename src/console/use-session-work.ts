@@ -4,18 +4,18 @@ import type { Api } from './api-client.ts';
 import { problemOf } from './api-problem.ts';
 import { chatHref, go } from './route.ts';
 
-/** What makes sessions and takes them away. Each leads to where its effect is seen. */
+/** Actions that create, fork, retry and delete sessions. Each opens the view that shows its effect. */
 export interface SessionWork {
-  /** The session that was made here last, as the server answered it. */
+  /** The session that was created here last, as the server returned it. */
   readonly made: SessionDetail | null;
-  /** What could not be done, until it is dismissed or another session is opened. */
+  /** The failed action, until it is dismissed or another session is opened. */
   readonly notice: string | null;
   readonly dismiss: () => void;
-  /** Null, or what was wrong. */
+  /** Resolves with null, or with the problem. */
   readonly start: (agent: string, message: string) => Promise<string | null>;
   readonly forkAt: (step: number) => void;
   readonly remove: () => Promise<string | null>;
-  /** Resolves when the parked session is continued, or the notice says why not. */
+  /** Resolves when the session is retried, or the notice shows why not. */
   readonly retry: (id: string) => Promise<void>;
 }
 

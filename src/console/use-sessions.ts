@@ -5,9 +5,9 @@ import { problemOf, type ApiProblem } from './api-problem.ts';
 import { withFirstPage, withNextPage, type Loaded } from './session-pages.ts';
 
 export interface Sessions {
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly sessions: readonly SessionSummary[] | null;
-  /** What the answer is about: not yet what is being typed. */
+  /** The search of the response, which may lag behind the field. */
   readonly search: string;
   readonly hasMore: boolean;
   readonly problem: ApiProblem | null;
@@ -29,7 +29,7 @@ interface Shown {
   readonly problem: ApiProblem | null;
 }
 
-/** The list, kept fresh: by itself, when the window comes back, and on `refresh`. */
+/** Reads the list regularly, when the window becomes visible, and on `refresh`. */
 export function useSessions(
   api: Api,
   typed: string,
@@ -81,7 +81,7 @@ export function useSessions(
   const cursor = shown.search === search ? (shown.loaded?.cursor ?? null) : null;
   const next = useRef<string | null>(null);
   const loadMore = useCallback((): void => {
-    // the end of the list is seen many times before the next page is there
+    // the end of the list is visible many times before the next page arrives
     if (cursor === null || next.current === cursor) return;
     next.current = cursor;
     const { signal } = (reading.current ??= new AbortController());

@@ -12,9 +12,9 @@ export interface TraceState {
 
 export interface TraceOf {
   readonly sessionId: string | null;
-  /** Null: the newest. */
+  /** Execution id; null for the newest. */
   readonly execution: string | null;
-  /** Changes when there is news: one read at a time, and one more for news that came meanwhile. */
+  /** Changes when there is news. One read runs at a time, and one more follows for news in between. */
   readonly news: string;
 }
 

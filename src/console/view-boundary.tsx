@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { EmptyState } from './empty-state.tsx';
 
 interface ViewBoundaryProps {
-  /** A change shows the view again. */
+  /** A change renders the view again. */
   readonly resetBy: string;
   readonly children: ReactNode;
 }
@@ -11,7 +11,7 @@ interface ViewBoundaryState {
   readonly error: Error | null;
 }
 
-/** A view that breaks takes neither the list nor the run with it. React knows boundaries as classes only. */
+/** Catches errors of a view, so that the list stays usable. React supports boundaries only as classes. */
 export class ViewBoundary extends Component<ViewBoundaryProps, ViewBoundaryState> {
   override state: ViewBoundaryState = { error: null };
 
@@ -29,10 +29,10 @@ export class ViewBoundary extends Component<ViewBoundaryProps, ViewBoundaryState
     return (
       <EmptyState
         glyph="failed"
-        title="This view broke"
+        title="This view failed"
         action={
           <button type="button" className="button" onClick={() => this.setState({ error: null })}>
-            Show it again
+            Reload view
           </button>
         }
       >

@@ -12,8 +12,9 @@ import type {
 import { factsOf } from './facts-of.ts';
 import { spentBy, type Spender } from './family-share.ts';
 import { DEFAULT_STOP } from './stop-reason.ts';
+import { timeText } from './time-text.ts';
 
-/** Why, for a person: a clause that goes after "because", and further sentences. */
+/** The reason for a user: a clause that follows "because", and further sentences. */
 export interface Because {
   readonly because: string;
   readonly detail: string;
@@ -21,7 +22,7 @@ export interface Because {
 
 const only = (because: string): Because => ({ because, detail: '' });
 
-/** In the words of the facts. */
+/** Writes the reason from the facts of an evaluation. */
 export function becauseOf(
   evaluation: ContinuationEvaluation,
   all: readonly ContinuationEvaluation[],
@@ -44,9 +45,9 @@ export function becauseOf(
     case 'tool_called':
       return only(`${facts.toolName} has run`);
     case 'broken':
-      return only('one of the rules of this assistant does not work');
+      return only("one of this assistant's rules does not work");
     case 'hook':
-      return only('a part of this assistant does not work');
+      return only('part of this assistant does not work');
     case 'runtime':
       return runtimeBecause(facts, evaluation);
     case 'pending':
@@ -55,13 +56,13 @@ export function becauseOf(
   }
 }
 
-/** The words of the one who wrote the criterion; a reason made from its name says nothing to a person. */
+/** Quotes the reason that a custom criterion gave. A generated reason only repeats its name, so users do not see it. */
 function customBecause(facts: EvaluationFacts, evaluation: ContinuationEvaluation): Because {
   const { criterion, decision, reason } = evaluation;
   const isDone = decision === 'stop' || evaluation.stopReason === 'completed';
   const because = isDone
     ? 'this assistant has nothing more to do'
-    : 'a rule of this assistant ended it';
+    : "one of this assistant's rules ended it";
   if (facts.kind === 'pending') return only('there is still work to do');
   const isMade = reason === ContinuationEvaluation.fromDecision(criterion, decision).reason;
   return isMade ? only(because) : { because, detail: said('The rule says', evaluation) };
@@ -71,8 +72,8 @@ const said = (lead: string, { reason }: ContinuationEvaluation): string =>
   `${lead}: ${sentence(clip(reason))}`;
 
 const finishes: Readonly<Record<string, string>> = {
-  length: 'the answer reached the length limit of the model',
-  content_filter: 'the content filter of the model provider cut the answer',
+  length: "the answer reached the model's length limit",
+  content_filter: "the model provider's content filter blocked the answer",
 };
 
 function stopBecause({ source, toolName, reason }: StopRequestFacts): Because {
@@ -93,9 +94,10 @@ function runtimeBecause(
       because: 'the work on this conversation failed',
       detail: said('The error was', evaluation),
     };
-  const often = tries === undefined ? '' : ` after ${counted(tries, 'try', 'tries')}`;
+  const often =
+    tries === undefined ? 'repeated failures' : counted(tries, 'failed try', 'failed tries');
   return {
-    because: `the work on this conversation failed again and again, and was given up${often}`,
+    because: `the work on this conversation was given up after ${often}`,
     detail:
       error === undefined
         ? said('The error was', evaluation)
@@ -109,14 +111,14 @@ function limitBecause(
   all: readonly ContinuationEvaluation[],
 ): Because {
   const { unit, used, limit, until, toolName } = facts;
-  // a limit forbids after an answer only where its last step was kept for that
+  // a limit forbids after an answer only if it reserved its last step for that answer
   const landed = facts.landed === true || all.some((e) => factsOf(e).kind === 'answered');
   const amount = used ?? 0;
   if (unit === 'repeats')
     return only(`${toolName ?? 'a tool'} gave the same result ${timesText(amount)} in a row`);
   if (until !== undefined)
     return only(
-      `the next try has to wait until ${timeText(until)}, which is longer than the limit of ${counted(limit, 'second')} allows`,
+      `the next try cannot begin before ${timeText(until)}, and the limit of ${counted(limit, 'second')} ends first`,
     );
   const parts = spentBy(
     spendersIn(evaluation),
@@ -138,7 +140,7 @@ const amounts: Readonly<Record<LimitFacts['unit'], (value: number) => string>> =
   seconds: secondsText,
 };
 
-/** "It also used 2 of 2 steps." of a limit that is used up beside the one that decided. */
+/** Describes a used-up limit that did not decide: "It also used 2 of 2 steps." */
 export function alsoText(facts: LimitFacts): string {
   const subject = subjectOf(facts);
   return `${subject.charAt(0).toUpperCase()}${subject.slice(1)} also ${usedText(facts)}.`;
@@ -160,7 +162,7 @@ function subjectOf({ scope, agent }: LimitFacts): string {
   return agent === undefined ? 'it and its agents' : `${agent} and its agents`;
 }
 
-/** Who has used most of it, where agents behind calls have. */
+/** The nested agents that used the most, as stored in the evaluation's context. */
 function spendersIn({ context }: ContinuationEvaluation): readonly Spender[] {
   const spenders: unknown = isRecord(context) ? context['spenders'] : null;
   if (!Array.isArray(spenders)) return [];
@@ -190,29 +192,29 @@ function errorBecause(facts: ErrorFacts): Because {
   const what = whatFailed(facts);
   if (modelCall && !retryable) return { because: what, detail };
   if (policy === 'retry') {
-    const row = attempts > 1 ? `, ${timesText(attempts)} in a row,` : '';
-    return { because: `${what}${row} and ${retriesText(maxRetries)}`, detail };
+    const row = attempts > 1 && code !== 'effect_unknown' ? ` ${timesText(attempts)} in a row` : '';
+    return { because: `${what}${row}, and ${retriesText(maxRetries)}`, detail };
   }
-  return {
-    because: `${what}, and this assistant stops on ${typeText(facts)} errors`,
-    detail,
-  };
+  const stops = facts.byTool
+    ? `this assistant stops if ${facts.toolName ?? 'this tool'} fails`
+    : `this assistant stops on ${typeText(facts)} errors`;
+  return { because: `${what}, and ${stops}`, detail };
 }
 
-/** Whose fault it is, by the code of the error. */
+/** The cause for a user, by error code. */
 const codes: Readonly<Record<string, string>> = {
   context_length: 'the conversation is too long for the model',
-  auth: 'the model provider did not accept the API key of this assistant',
-  quota: 'the account of this assistant at the model provider has no quota left',
+  auth: "the model provider rejected this assistant's API key",
+  quota: "this assistant's account at the model provider has no quota left",
   refusal: 'the model refused to answer',
-  not_found: 'the model provider does not have the model of this assistant',
+  not_found: "the model provider does not have this assistant's model",
   invalid_request: 'the model provider rejected the request',
-  rate_limit: 'the model provider limits how often it may be called',
-  overloaded: 'the model provider is overloaded',
-  server: 'the model provider failed',
+  rate_limit: 'the model provider received too many requests',
+  overloaded: 'the model provider was overloaded',
+  server: 'the model provider had a server error',
   connection_failed: 'the model provider could not be reached',
-  response_format_mismatch: 'the answer does not have the required format',
-  hook_failed: 'a part of this assistant failed',
+  response_format_mismatch: 'the answer did not have the required format',
+  hook_failed: 'part of this assistant failed',
 };
 
 function whatFailed({ code, toolName, errorType, modelCall }: ErrorFacts): string {
@@ -235,15 +237,13 @@ const typeText = ({ errorType }: ErrorFacts): string =>
 
 function retriesText(retries: number): string {
   if (retries === 0) return 'no retries are allowed';
-  return retries === 1 ? 'its only retry is used' : `all ${countText(retries)} retries are used`;
+  if (retries === 1) return 'its only retry is used';
+  return retries === 2 ? 'both retries are used' : `all ${countText(retries)} retries are used`;
 }
-
-/** "2026-01-16 12:00:45 UTC" of an ISO time. */
-export const timeText = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 
 const MOST = 300;
 
-/** One line, bounded: words of others may be a page. */
+/** Shortens text from a tool, a provider or a criterion to one line of at most 300 characters. */
 function clip(text: string): string {
   const line = text
     .slice(0, 4 * MOST)

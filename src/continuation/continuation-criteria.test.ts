@@ -19,7 +19,7 @@ const saying = (
 ): ContinuationCriterion => ({ name, evaluate: () => decision, ...more });
 
 describe('ContinuationCriteria.evaluate', () => {
-  it('no criteria at all: completed, resolved by ContinuationCriteria', () => {
+  it('is completed without criteria, resolved by ContinuationCriteria', () => {
     const outcome = ContinuationCriteria.from().evaluate(state);
     expect(outcome).toMatchObject({
       decision: 'stop',
@@ -45,7 +45,7 @@ describe('ContinuationCriteria.evaluate', () => {
     [{ ...state, info: undefined }, 'info.usage'],
     [{ ...state, steps: undefined }, 'steps.at()'],
     [{ ...state, currentStep: undefined, version: 1, agentId: 'a', steps: {} }, 'AgentState.from'],
-  ])('what is no run view is refused with what was expected: %j', (view, message) => {
+  ])('rejects a value that is not a run view and names the missing part: %j', (view, message) => {
     const criteria = ContinuationCriteria.from(stepsLimit(3));
     const given = view as RunView;
     for (const ask of [
@@ -66,7 +66,7 @@ describe('ContinuationCriteria.evaluate', () => {
       );
   });
 
-  it('asks every criterion exactly once, ordinary ones first, also after a forbid', () => {
+  it('evaluates every criterion exactly once, ordinary ones first, even after a forbid', () => {
     const heard: string[] = [];
     const evaluation = (name: string, decision: ContinuationDecision, kind?: 'limit') => ({
       name,
@@ -95,9 +95,9 @@ describe('ContinuationCriteria.evaluate', () => {
     [[], true, 'with limits only, no criterion is done'],
     [['allow'], true, 'no criterion is done'],
     [['request', 'stop'], true, 'one requests more'],
-    [['stop', 'allow'], false, 'everybody is done'],
+    [['stop', 'allow'], false, 'all criteria are done'],
     [['request', 'forbid'], false, 'a forbid ends it anyway'],
-  ])('limits are told that after %j work is pending: %s (%s)', (decisions, workPending) => {
+  ])('after %j, limits get workPending %s (%s)', (decisions, workPending) => {
     const seen: CriterionContext[] = [];
     const limit: ContinuationCriterion = {
       name: 'limit',
@@ -115,7 +115,7 @@ describe('ContinuationCriteria.evaluate', () => {
     expect(seen).toEqual([context, context]);
   });
 
-  it('ordinary criteria never see pending work, whatever was said before them', () => {
+  it('never passes pending work to ordinary criteria', () => {
     const seen: boolean[] = [];
     ContinuationCriteria.from(saying('first', 'request'), {
       name: 'second',
@@ -127,7 +127,7 @@ describe('ContinuationCriteria.evaluate', () => {
     expect(seen).toEqual([false]);
   });
 
-  it('a bare decision gets a reason that says who and what', () => {
+  it('adds a reason with criterion and decision to a bare decision', () => {
     const { evaluations } = ContinuationCriteria.from(saying('Mine', 'forbid')).evaluate(state);
     expect(evaluations).toEqual([
       {
@@ -142,7 +142,7 @@ describe('ContinuationCriteria.evaluate', () => {
 
   it.each<[string, object, object]>([
     [
-      'a missing reason and context are filled in',
+      'fills in a missing reason and context',
       { decision: 'request' },
       {
         criterion: 'Mine',
@@ -152,7 +152,7 @@ describe('ContinuationCriteria.evaluate', () => {
       },
     ],
     [
-      'undefined counts as missing',
+      'treats undefined as missing',
       { decision: 'request', reason: undefined, context: undefined },
       {
         criterion: 'Mine',
@@ -162,7 +162,7 @@ describe('ContinuationCriteria.evaluate', () => {
       },
     ],
     [
-      'what was said stays, under the name in the list',
+      'keeps all given fields, under the name of the criterion in the list',
       {
         criterion: 'Another',
         decision: 'forbid',
@@ -223,12 +223,12 @@ describe('ContinuationCriteria.evaluate', () => {
       'Broken returned {"reason":"x"} instead of a decision',
     ],
     [
-      'gives a stop reason that does not exist',
+      'returns an unknown stop reason',
       () => ({ decision: 'forbid', reason: 'x', context: {}, stopReason: 'tired' }),
-      'Broken returned the stop reason "tired", which is none',
+      'Broken returned the unknown stop reason "tired"',
     ],
   ])(
-    'a criterion that %s forbids with error, and the others are still asked',
+    'a criterion that %s forbids with stop reason error, and the others are still evaluated',
     (_how, evaluate, reason) => {
       const outcome = ContinuationCriteria.from(
         { name: 'Broken', evaluate: evaluate as () => ContinuationDecision },
@@ -252,7 +252,7 @@ describe('ContinuationCriteria.evaluate', () => {
     },
   );
 
-  it('a limit that throws forbids with error too', () => {
+  it('a limit that throws also forbids with stop reason error', () => {
     const outcome = ContinuationCriteria.from(saying('Work', 'request'), {
       name: 'Limit',
       kind: 'limit',
@@ -263,7 +263,7 @@ describe('ContinuationCriteria.evaluate', () => {
     expect(outcome).toMatchObject({ stopReason: 'error', resolvedBy: 'Limit' });
   });
 
-  it('the secret in what a criterion threw is hidden', () => {
+  it('redacts a secret in an error that a criterion throws', () => {
     const secret = 'sk-live-abcdefghijklmnopqrstuvwxyz';
     const [evaluation] = ContinuationCriteria.from({
       name: 'Leaky',
@@ -285,7 +285,7 @@ describe('ContinuationCriteria.evaluate', () => {
     isLimit: fc.boolean(),
   });
 
-  /** Like the built-in limits: objects only while work is pending. */
+  /** Forbids only while work is pending, like the built-in limits. */
   const made = ({ decision, stopReason, isLimit }: Draft, i: number): ContinuationCriterion => ({
     name: `C${i}`,
     ...(isLimit ? { kind: 'limit' as const } : null),
@@ -295,7 +295,7 @@ describe('ContinuationCriteria.evaluate', () => {
     },
   });
 
-  it('property: the order of listing changes neither the outcome nor its reason', () => {
+  it('property: the order of the criteria changes neither the outcome nor its reason', () => {
     fc.assert(
       fc.property(
         fc.array(evaluation, { minLength: 1, maxLength: 8 }).chain((list) => {
@@ -319,7 +319,7 @@ describe('ContinuationCriteria.evaluate', () => {
     );
   });
 
-  it('property: canContinue and decide say what evaluate says', () => {
+  it('property: canContinue and decide agree with evaluate', () => {
     fc.assert(
       fc.property(fc.array(evaluation, { maxLength: 6 }), (list) => {
         const criteria = ContinuationCriteria.from(...list.map(made));
@@ -332,7 +332,7 @@ describe('ContinuationCriteria.evaluate', () => {
 });
 
 describe('ContinuationCriteria as a list', () => {
-  it('with() adds behind and leaves the older list alone', () => {
+  it('with() appends criteria and leaves the original unchanged', () => {
     const one = ContinuationCriteria.from(saying('A', 'allow'));
     const two = one.with(saying('B', 'allow'), saying('C', 'allow'));
     expect(one.list.map((c) => c.name)).toEqual(['A']);
@@ -342,7 +342,7 @@ describe('ContinuationCriteria as a list', () => {
 
   it.each<[unknown, string]>([
     [undefined, 'nothing'],
-    [stepsLimit, 'the factory instead of what it makes'],
+    [stepsLimit, 'a factory instead of a criterion'],
     [{ name: 'X' }, 'no evaluation'],
     [{ evaluate: () => 'allow' }, 'no name'],
   ])('refuses %s (%s)', (criterion) => {

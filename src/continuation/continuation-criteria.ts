@@ -6,14 +6,15 @@ import { isRecord } from '../json.ts';
 import type { ContinuationCriterion, CriterionContext, LandingReserve } from './criterion.ts';
 import { isDecision, type ContinuationDecision } from './decision.ts';
 import { ContinuationEvaluation } from './evaluation.ts';
+import { factsOf } from './facts-of.ts';
 import { ContinuationOutcome } from './outcome.ts';
 import { checkRunView, type RunView } from './run-view.ts';
 import { forbidOrder, StopReason } from './stop-reason.ts';
 
-/** All criteria of an agent. Evaluates every one of them, always: a stop is explained by all, not by the first. */
+/** All criteria of an agent. Always evaluates every one: all of them explain a stop, not only the first. */
 export class ContinuationCriteria<S extends RunView = RunView> {
   readonly #criteria: readonly ContinuationCriterion<S, never>[];
-  /** Sorted out once: what is asked every step must not be searched for every step. */
+  /** Computed once, because every step reads these lists. */
   readonly #isLimit: readonly boolean[];
   readonly #timed: readonly ContinuationCriterion<S, never>[];
   readonly #shared: readonly ContinuationCriterion<S, never>[];
@@ -42,7 +43,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     return this.#criteria;
   }
 
-  /** Two rounds: ordinary criteria first, then the limits, which bite only while work is pending. */
+  /** Evaluates ordinary criteria first, then the limits, which forbid only while work is pending. */
   evaluate(
     state: S,
     {
@@ -54,7 +55,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
       readonly now?: number;
       readonly redactor?: Redactor;
       readonly deps?: object;
-      /** What the agent's soft landing keeps back. */
+      /** The budget that the agent's soft landing reserves. */
       readonly reserve?: LandingReserve | null;
     } = {},
   ): ContinuationOutcome {
@@ -90,7 +91,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     return this.evaluate(state).decision;
   }
 
-  /** Name of the limit whose last allowed step comes next, by the order of stop reasons; null if none. */
+  /** Name of the limit that allows only one more step, by precedence of stop reasons; null if none does. */
   landing(state: S, now: number, reserve: LandingReserve, deps: object = noDeps): string | null {
     const context = contextOf(state, now, true, deps);
     const due = this.#criteria.filter(
@@ -103,8 +104,8 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   }
 
   /**
-   * What stands against more work behind the calls of this agent: limits that are used up, or whose rest is kept for a
-   * landing. Time that is up is told by the deadline instead.
+   * Limits that forbid more work by nested agents: they are used up, or the rest is reserved for a soft landing.
+   * Leaves out used-up time limits, because the deadline enforces them.
    */
   objections(
     state: S,
@@ -120,11 +121,12 @@ export class ContinuationCriteria<S extends RunView = RunView> {
       if (said.decision === 'forbid') return remainingMs === undefined ? [said] : [];
       if (!reserve || quietly(() => landsNext?.(state, context, reserve)) !== true) return [];
       const reason = `${said.reason} used, and the rest is kept for a last answer`;
-      return [{ ...said, decision: 'forbid', reason, ...(stopReason && { stopReason }) } as const];
+      const forbid = { ...said, decision: 'forbid', reason, facts: factsOf(said) } as const;
+      return [stopReason ? { ...forbid, stopReason } : forbid];
     });
   }
 
-  /** What each limit has used of its budget, in words: "3 of 20 steps". */
+  /** Usage of each limit as text: "3 of 20 steps". */
   budget(state: S, now: number, deps: object = noDeps): readonly string[] {
     const context = contextOf(state, now, false, deps);
     return this.#criteria
@@ -132,7 +134,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
       .map((c) => ask(c, state, context).reason);
   }
 
-  /** Milliseconds until the first time limit must cut a hanging call; Infinity without one. */
+  /** Milliseconds until the first time limit interrupts a hanging call; Infinity without a time limit. */
   remainingMs(state: S, now: number, deps: object = noDeps): number {
     const context = contextOf(state, now, true, deps);
     let least = Number.POSITIVE_INFINITY;
@@ -146,7 +148,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
 
 const noDeps: object = Object.freeze({});
 
-/** Each criterion knows the type of its own dependencies; the caller of a run gives them all. */
+/** Builds the context of a criterion. Each criterion types its own dependencies; the caller passes all of them. */
 function contextOf(
   state: RunView,
   now: number,
@@ -157,7 +159,7 @@ function contextOf(
   return { workPending, grants: state.execution.grants, now, deps: deps as never };
 }
 
-/** A criterion that throws here fails in its own evaluation; it must not end the run. */
+/** Swallows an error: a criterion that throws here is reported by its evaluation and must not end the run. */
 function quietly<T>(ask: () => T): T | undefined {
   try {
     return ask();
@@ -178,7 +180,7 @@ function ask<S>(
 ): ContinuationEvaluation {
   try {
     const answer: unknown = criterion.evaluate(state, context);
-    // built-in criteria answer in full, and rarely with a stop reason
+    // the fast path: built-in criteria return all fields, and rarely a stop reason
     if (isFullEvaluation(answer, criterion.name)) return answer;
     if (isDecision(answer)) return completed(criterion.name, { decision: answer });
     if (isRecord(answer) && isDecision(answer['decision']))
@@ -194,29 +196,27 @@ function ask<S>(
 
 function isFullEvaluation(answer: unknown, name: string): answer is ContinuationEvaluation {
   if (typeof answer !== 'object' || answer === null) return false;
-  const { criterion, decision, reason, context, stopReason, facts } =
-    answer as ContinuationEvaluation;
+  const said = answer as ContinuationEvaluation;
+  const { criterion, decision, reason, context, stopReason } = said;
   return (
     criterion === name &&
     stopReason === undefined &&
     typeof reason === 'string' &&
     context !== undefined &&
     isDecision(decision) &&
-    (decision !== 'forbid' || facts !== undefined)
+    // limits that are not used up derive their facts when they are read
+    (decision !== 'forbid' || said.facts !== undefined)
   );
 }
 
-/** Fills in what a short answer leaves out; a stop reason that does not exist would outrank all others. */
+/** Fills in missing fields. Rejects an unknown stop reason, because it would outrank all others. */
 function completed(
   criterion: string,
   answer: Partial<ContinuationEvaluation>,
 ): ContinuationEvaluation {
   const { stopReason } = answer;
   if (stopReason !== undefined && !forbidOrder.includes(stopReason))
-    return broken(
-      criterion,
-      `returned the stop reason ${describeAnswer(stopReason)}, which is none`,
-    );
+    return broken(criterion, `returned the unknown stop reason ${describeAnswer(stopReason)}`);
   const isForbid = answer.decision === 'forbid' && answer.facts === undefined;
   if (
     !isForbid &&
@@ -239,7 +239,7 @@ function completed(
 
 function describeAnswer(answer: unknown): string {
   if (!(answer instanceof Promise)) return JSON.stringify(answer) ?? String(answer);
-  answer.catch(() => {}); // no code waits for it, so its failure must not end the process
+  answer.catch(() => {}); // an unhandled rejection would end the process
   return 'a promise (criteria are synchronous)';
 }
 

@@ -5,19 +5,19 @@ import type { RunView } from './run-view.ts';
 import type { StopReason } from './stop-reason.ts';
 
 export interface CriterionContext<Deps = {}> {
-  /** Whether the run would continue without limits; known to criteria of kind `limit`, false for others. */
+  /** Whether the run would continue without limits. Always false for criteria that are not of kind `limit`. */
   readonly workPending: boolean;
-  /** What has been granted to this execution on top of its limits. */
+  /** Budget granted to this execution in addition to its limits. */
   readonly grants: Grants;
   /** Milliseconds since the epoch, from the agent's clock. */
   readonly now: number;
-  /** Dependencies given to `run()`. */
+  /** Dependencies passed to `run()`. */
   readonly deps: Deps;
-  /** What a soft landing keeps back; null or absent where there is none. */
+  /** Budget that a soft landing reserves; null or absent without soft landing. */
   readonly reserve?: LandingReserve | null;
 }
 
-/** How much of a budget a soft landing keeps back for the last answer. */
+/** Budget that a soft landing reserves for the last answer. */
 export interface LandingReserve {
   readonly tokens: number;
   readonly seconds: number;
@@ -30,21 +30,21 @@ export type CriterionAnswer =
 /** A rule that is evaluated after each step. Synchronous, and a function of its arguments. */
 export interface ContinuationCriterion<S = RunView, Deps = {}> {
   readonly name: string;
-  /** A `limit` is asked in the second round, when it is known whether work is pending. */
+  /** A `limit` is evaluated after the ordinary criteria, with `workPending` set. */
   readonly kind?: 'limit';
   readonly evaluate: (state: S, context: CriterionContext<Deps>) => CriterionAnswer;
-  /** The reason a limit stops with. */
+  /** Stop reason of a limit. */
   readonly stopReason?: StopReason;
-  /** Counts what the agent does by itself: other limits bind the agents behind its calls as well. */
+  /** Whether the limit counts only the agent itself; other limits bind nested agents too. */
   readonly isOwn?: boolean;
-  /** The builder's method that raises it. */
+  /** Builder method that raises the limit. */
   readonly option?: string;
-  /** The number that `agent.describe()` shows. */
+  /** Number that `agent.describe()` shows. */
   readonly limit?: number;
-  /** The kind of grant that raises it; limits that no grant raises have none. */
+  /** Kind of grant that raises the limit; absent if no grant raises it. */
   readonly grant?: GrantKind;
-  /** For soft landing: whether the next step is the last one that this limit has room for. */
+  /** For soft landing: returns whether the next step is the last one that this limit allows. */
   landsNext?: (state: S, context: CriterionContext<Deps>, reserve: LandingReserve) => boolean;
-  /** For time limits: milliseconds until a hanging call has to be cut. */
+  /** For time limits: returns the milliseconds until a hanging call is interrupted. */
   remainingMs?: (state: S, context: CriterionContext<Deps>) => number;
 }

@@ -1,6 +1,6 @@
 /** The decision of one criterion on whether to continue. */
 export const ContinuationDecision = {
-  /** Stop, whatever the others say. */
+  /** Stop, regardless of the other criteria. */
   ForbidContinuation: 'forbid',
   /** There is work to do: continue unless a criterion forbids it. */
   RequestContinuation: 'request',

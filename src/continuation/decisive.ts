@@ -12,7 +12,7 @@ const strength: Readonly<Record<ContinuationDecision, number>> = {
 const rankOf = (e: ContinuationEvaluation): number =>
   forbidOrder.indexOf(e.stopReason ?? StopReason.GuardForbade);
 
-/** Strongest decision first; among forbids by reason; within one reason the first in the list. */
+/** Finds the deciding evaluation: the strongest decision, then the precedence of stop reasons, then list order. */
 export function decisiveOf(
   evaluations: readonly ContinuationEvaluation[],
 ): ContinuationEvaluation | undefined {

@@ -26,10 +26,11 @@ const withErrors = (...errors: readonly ErrorRecord[]): StepView =>
   calledView([{ name: 'search' }], { errors });
 
 describe('agentErrorContextResolver', () => {
-  it('tells the newest failure and how often in a row it happened', () => {
+  it('returns the newest failure and the number of failures in a row', () => {
     expect(resolve(withErrors(errorRecord({ toolName: 'search' })))).toEqual({
       type: 'tool',
       modelCall: false,
+      countedAs: 'tool',
       consecutiveFailures: 2,
       totalFailures: 5,
       message: 'boom',
@@ -39,7 +40,18 @@ describe('agentErrorContextResolver', () => {
     });
   });
 
-  it('without any failure so far it is none()', () => {
+  it.each<[string, Partial<ErrorRecord>, string | undefined]>([
+    ['a time from the provider', { retryAfterMs: 1_500 }, '2026-01-16T12:00:01.500Z'],
+    ['no time', {}, undefined],
+    ['now', { retryAfterMs: 0 }, undefined],
+    ['a time out of range', { retryAfterMs: 1e300 }, undefined],
+    ['a record without a time', { retryAfterMs: 1_500, at: '' }, undefined],
+  ])('returns the end of the wait: %s', (_why, told, until) => {
+    const record = errorRecord({ at: '2026-01-16T12:00:00.000Z', ...told });
+    expect(resolve(withErrors(record)).metadata['until']).toBe(until);
+  });
+
+  it('returns none() before the first failure', () => {
     expect(resolve(stepView(), {})).toBe(ErrorContext.none());
     expect(resolve(null, {})).toBe(ErrorContext.none());
   });
@@ -50,11 +62,11 @@ describe('agentErrorContextResolver', () => {
     ['a step of an earlier execution', failedCall({ executionId: 'exec_0' }), counted],
     ['a failure that a grant has settled', failedCall(), { ...counted, handledStep: 1 }],
     [
-      'a cut step: it is no failure, even if a tool failed before the cut',
+      'an interrupted step is not a failure, even if a tool failed before',
       cutCall({ errors: [errorRecord()] }),
       counted,
     ],
-  ])('%s: nothing to judge, the total stays known', (_why, step, execution) => {
+  ])('%s: no failure, and the total is kept', (_why, step, execution) => {
     expect(resolve(step, execution)).toEqual({ ...ErrorContext.none(), totalFailures: 5 });
   });
 
@@ -79,7 +91,7 @@ describe('agentErrorContextResolver', () => {
       'timeout',
     ],
     ['among equals the first', ErrorPolicy.retryAll(), 'tool'],
-  ])('of several errors the strictest is reported: %s', (_why, policy, type) => {
+  ])('reports the error with the strictest handling: %s', (_why, policy, type) => {
     const errors = [
       errorRecord({ type: 'tool', toolName: 'a' }),
       errorRecord({ type: 'timeout', toolName: 'b' }),

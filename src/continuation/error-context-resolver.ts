@@ -1,47 +1,25 @@
 import { ErrorContext } from '../errors/error-context.ts';
-import { stricter, type ErrorPolicy } from '../errors/error-policy.ts';
-import type { ErrorRecord } from '../errors/error-record.ts';
-import { stepToJudge, type RunView, type StepView } from './run-view.ts';
+import type { ErrorPolicy } from '../errors/error-policy.ts';
+import { contextOf, countsIn, worstError } from './retry-account.ts';
+import { stepToJudge, type RunView } from './run-view.ts';
 
-/** Reads from the state what the error policy has to judge. */
+/** Reads the failure from the state that the error policy evaluates. */
 export interface ErrorContextResolver<S = RunView> {
   resolve(state: S, policy: ErrorPolicy): ErrorContext;
 }
 
-/** Of several errors of the step, the one that the policy is strictest about. */
+/** Reads the newest step. If it has several errors, takes the one that the policy handles most strictly. */
 export const agentErrorContextResolver: ErrorContextResolver = {
   resolve(state, policy): ErrorContext {
     const step = stepToJudge(state);
-    const { consecutiveFailures, totalFailures } = state.execution;
-    // a cut step is no failure, even where a tool failed before the cut
-    const record = step && step.type !== 'cut' ? worstError(step, policy) : undefined;
-    if (!step || !record)
-      return totalFailures === 0 ? ErrorContext.none() : { ...ErrorContext.none(), totalFailures };
-    return {
-      type: record.type,
-      modelCall: failedAnswer(step),
-      consecutiveFailures,
-      totalFailures,
-      message: record.message,
-      ...(record.toolName === undefined ? {} : { toolName: record.toolName }),
-      retryable: record.retryable,
-      metadata: { code: record.code },
-    };
+    const { execution } = state;
+    const { totalFailures } = execution;
+    // an interrupted step is not a failure, even if a tool failed before the interruption
+    if (step && step.type !== 'cut' && step.errors.length > 0) {
+      const counts = countsIn(execution, step.type);
+      const record = worstError(step, counts, policy);
+      if (record) return contextOf(record, step, counts, totalFailures, policy);
+    }
+    return totalFailures === 0 ? ErrorContext.none() : { ...ErrorContext.none(), totalFailures };
   },
 };
-
-/** A failed call, or an answer in the wrong format: there is no answer to continue with. */
-export const failedAnswer = (step: Pick<StepView, 'type'>): boolean =>
-  step.type === 'error' || step.type === 'final';
-
-export function worstError(
-  step: Pick<StepView, 'type' | 'errors'>,
-  policy: ErrorPolicy,
-): ErrorRecord | undefined {
-  const modelCall = failedAnswer(step);
-  const handling = (record: ErrorRecord) => policy.handlingOf({ ...record, modelCall });
-  let worst = step.errors[0];
-  for (const record of step.errors)
-    if (worst !== undefined && stricter(handling(record), handling(worst))) worst = record;
-  return worst;
-}

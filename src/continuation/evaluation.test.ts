@@ -8,7 +8,7 @@ describe('ContinuationEvaluation.fromDecision', () => {
     ['request', 'StepsLimit requested continuation'],
     ['stop', 'StepsLimit allowed the stop'],
     ['allow', 'StepsLimit allowed continuation'],
-  ])('%s: the reason says who and what', (decision, reason) => {
+  ])('%s: the reason names the criterion and the decision', (decision, reason) => {
     expect(ContinuationEvaluation.fromDecision('StepsLimit', decision)).toEqual({
       criterion: 'StepsLimit',
       decision,
@@ -19,7 +19,7 @@ describe('ContinuationEvaluation.fromDecision', () => {
 });
 
 describe('sharedEvaluations', () => {
-  it('gives the same frozen object for the same key, and stays bounded', () => {
+  it('returns the same frozen object for the same key, and bounds the cache', () => {
     let made = 0;
     const shared = sharedEvaluations((key: number) => {
       made += 1;

@@ -10,7 +10,7 @@ export interface Remedy {
   readonly grant?: Grants;
 }
 
-/** What one criterion said, with the numbers it looked at. */
+/** Result of one criterion, with the numbers that it read. */
 export interface ContinuationEvaluation {
   readonly criterion: string;
   readonly decision: ContinuationDecision;
@@ -18,7 +18,7 @@ export interface ContinuationEvaluation {
   readonly context: Readonly<Record<string, unknown>>;
   readonly stopReason?: StopReason;
   readonly remedy?: Remedy;
-  /** What it is about, as typed data: on limits, on errors and on whatever forbids. */
+  /** Typed data of limits, errors and forbids. Not stored if it can be derived from `context`. */
   readonly facts?: EvaluationFacts;
 }
 
@@ -30,7 +30,7 @@ const verbs: Readonly<Record<ContinuationDecision, string>> = {
 };
 
 export const ContinuationEvaluation = {
-  /** For criteria that only return a decision: the reason says who and what. */
+  /** Completes a bare decision with a reason that names the criterion and the decision. */
   fromDecision: (criterion: string, decision: ContinuationDecision): ContinuationEvaluation => ({
     criterion,
     decision,
@@ -39,7 +39,8 @@ export const ContinuationEvaluation = {
   }),
 } as const;
 
-/** Most steps get the same reason from the same criterion: made once per `key`, so that long histories stay small. */
+/** Creates one evaluation per `key` and reuses it, so that long histories stay small. */
+/* @__NO_SIDE_EFFECTS__ */
 export function sharedEvaluations<K>(
   make: (key: K) => ContinuationEvaluation,
 ): (key: K) => ContinuationEvaluation {

@@ -1,16 +1,17 @@
 import { own } from '../json.ts';
 import { sentence } from '../sentence.ts';
-import { timeText } from './because.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
 import type { ExplainOptions, ExplanationAction } from './explanation.ts';
 import type { ErrorFacts, LimitFacts } from './facts.ts';
+import { factsOf } from './facts-of.ts';
 import { addText, grantCode } from './grant-text.ts';
 import type { GrantAllowance } from './grant-allowance.ts';
 import type { Grants } from './grants.ts';
-import { neededGrant, obstaclesOf, type NeededGrant, type Obstacle } from './needed-grant.ts';
+import { neededGrant, obstaclesOf, untilOf, type Obstacle } from './needed-grant.ts';
 import type { ContinuationOutcomeJSON } from './outcome.ts';
+import { timeText } from './time-text.ts';
 
-/** What can be done about a stop, from everything that keeps the run from continuing. */
+/** Lists the actions that continue a stopped run, from all its obstacles. */
 export function actionsOf(
   { evaluations, shouldContinue, stopReason }: ContinuationOutcomeJSON,
   decisive: ContinuationEvaluation | undefined,
@@ -18,6 +19,21 @@ export function actionsOf(
 ): readonly ExplanationAction[] {
   if (shouldContinue || stopReason === 'completed') return [];
   const obstacles = obstaclesOf(evaluations);
+  const drafts = draftsOf(obstacles, decisive, allowance);
+  return withWait(drafts, evaluations).map((draft) => ({
+    ...draft,
+    text: `To continue, ${draft.text}.`,
+  }));
+}
+
+/** An action whose `text` is a clause that follows "To continue,". */
+type Draft = ExplanationAction;
+
+function draftsOf(
+  obstacles: readonly Obstacle[],
+  decisive: ContinuationEvaluation | undefined,
+  allowance: GrantAllowance | null,
+): readonly Draft[] {
   const blockers = obstacles.filter(({ needs }) => needs === null);
   const blocker =
     blockers.find(isOfSession) ??
@@ -26,32 +42,37 @@ export function actionsOf(
   if (blocker) return blockedActions(blocker);
   const needed = neededGrant(obstacles);
   if (!needed) return [newMessage()];
-  return withinAllowance(grantActions(needed, obstacles), allowance);
+  // an owner cannot grant more than the allowance; without one the operator has to grant
+  const grant = allowance ? allowance.grant : needed.grant;
+  if (grant === null) return [askOperator(needed.grant), newMessage()];
+  return grantActions(grant, smaller(needed.minimum, grant), obstacles);
 }
 
-/** Where the whole session has used up a limit, a new message stops at once. */
+/** Adds a `wait` action in front if the actions work only from a later time. */
+function withWait(
+  drafts: readonly Draft[],
+  evaluations: readonly ContinuationEvaluation[],
+): readonly Draft[] {
+  const latest = evaluations
+    .flatMap((evaluation) => untilOf(factsOf(evaluation)) ?? [])
+    .toSorted((a, b) => a.until.localeCompare(b.until))
+    .at(-1);
+  const [first] = drafts;
+  if (!latest || !first) return drafts;
+  const { until, isAsked } = latest;
+  const asked = isAsked ? ', as the model provider asks' : '';
+  const wait: Draft = {
+    kind: 'wait',
+    until,
+    text: `wait until ${timeText(until)}${asked}, then ${first.text}`,
+    developerText: `wait until ${until}, then ${first.developerText}`,
+  };
+  return [wait, ...drafts];
+}
+
+/** Whether a session limit is the obstacle: a new message would stop at once. */
 const isOfSession = ({ facts }: Obstacle): boolean =>
   facts.kind === 'limit' && facts.scope === 'session';
-
-/** Offers no more than the owner may grant, or names the operator. */
-function withinAllowance(
-  actions: readonly ExplanationAction[],
-  allowance: GrantAllowance | null,
-): readonly ExplanationAction[] {
-  const offered = actions.find((action) => action.kind === 'grant');
-  if (!allowance || offered?.kind !== 'grant') return actions;
-  const { grant } = allowance;
-  if (grant === null) return [askOperator(offered.grant), newMessage()];
-  if (sameGrant(grant, offered.grant)) return actions;
-  const capped: ExplanationAction = {
-    kind: 'grant',
-    grant,
-    minimum: smaller(offered.minimum, grant),
-    text: `To continue, ${addText(grant)}.`,
-    developerText: `call resume(state, { grant: ${grantCode(grant)} }).`,
-  };
-  return actions.map((action) => (action.kind === 'grant' ? capped : action));
-}
 
 const sameGrant = (a: Grants, b: Grants): boolean => grantCode(a) === grantCode(b);
 
@@ -64,32 +85,21 @@ const smaller = (a: Grants, b: Grants): Grants =>
   );
 
 function grantActions(
-  { grant, minimum }: NeededGrant,
+  grant: Grants,
+  minimum: Grants,
   obstacles: readonly Obstacle[],
-): readonly ExplanationAction[] {
+): readonly Draft[] {
   const [first] = obstacles;
   const remedy = obstacles.length === 1 ? first?.evaluation.remedy : undefined;
-  const developerText =
-    remedy && sameGrant(remedy.grant ?? {}, grant) ? remedy.text : combinedText(grant, obstacles);
-  const give: ExplanationAction = {
-    kind: 'grant',
-    grant,
-    minimum,
-    text: `To continue, ${addText(grant)}.`,
-    developerText,
-  };
-  const until = latestOf(obstacles);
-  if (until === null) return [give];
-  const wait: ExplanationAction = {
-    kind: 'wait',
-    until,
-    text: `To continue, wait until ${timeText(until)}, then ${addText(grant)}.`,
-    developerText: `wait until ${until}, then ${developerText}`,
-  };
-  return [wait, give];
+  const isRemedy = remedy !== undefined && sameGrant(remedy.grant ?? {}, grant);
+  const developerText = isRemedy ? remedy.text : combinedText(grant, obstacles);
+  return [
+    { kind: 'grant', grant, minimum, text: addText(grant), developerText },
+    ...obstacles.flatMap(operatorAction),
+  ];
 }
 
-/** One grant for all, and the options that raise each limit. */
+/** Writes one grant for all obstacles, and the options that raise each limit. */
 function combinedText(grant: Grants, obstacles: readonly Obstacle[]): string {
   const options = obstacles.flatMap(({ facts, evaluation: { remedy } }) =>
     facts.kind === 'limit' && remedy?.option !== undefined ? [remedy.option] : [],
@@ -99,25 +109,19 @@ function combinedText(grant: Grants, obstacles: readonly Obstacle[]): string {
   return `call resume(state, { grant: ${grantCode(grant)} })${raise}.`;
 }
 
-const latestOf = (obstacles: readonly Obstacle[]): string | null =>
-  obstacles
-    .flatMap(({ facts }) => (facts.kind === 'limit' ? (facts.until ?? []) : []))
-    .toSorted()
-    .at(-1) ?? null;
-
 const newMessage = (
   text: string = 'send a new message',
   developerText: string = `${text}.`,
-): ExplanationAction => ({ kind: 'new_message', text: `To continue, ${text}.`, developerText });
+): Draft => ({ kind: 'new_message', text, developerText });
 
-const askOperator = (grant: Grants): ExplanationAction => ({
+const askOperator = (grant: Grants): Draft => ({
   kind: 'ask_operator',
-  text: 'To continue, ask an operator for more, or send a new message.',
-  developerText: `the owner may grant no more: call runtime.resume(id, { owner, grant: ${grantCode(grant)} }) in server code, or raise the cap with the grants option.`,
+  text: 'ask an operator for more, or send a new message',
+  developerText: `call runtime.resume(id, { owner, grant: ${grantCode(grant)} }) in server code, or raise the cap with the grants option; the owner may grant no more.`,
 });
 
-/** What to do where no grant helps. */
-function blockedActions({ facts, evaluation }: Obstacle): readonly ExplanationAction[] {
+/** Actions for an obstacle that takes no grant. */
+function blockedActions({ facts, evaluation }: Obstacle): readonly Draft[] {
   const { criterion, remedy } = evaluation;
   const developerText = remedy?.text ?? 'send a new message.';
   switch (facts.kind) {
@@ -126,7 +130,7 @@ function blockedActions({ facts, evaluation }: Obstacle): readonly ExplanationAc
     case 'error':
       return errorActions(facts, developerText);
     case 'finish':
-      return inOtherWords(developerText);
+      return rephraseActions(developerText);
     case 'stop_request':
       return facts.source === 'deadline'
         ? [
@@ -139,22 +143,21 @@ function blockedActions({ facts, evaluation }: Obstacle): readonly ExplanationAc
         : [newMessage('send a new message', developerText)];
     case 'broken':
     case 'hook':
-      return [change(criterion, 'ask the operator to repair this assistant', developerText)];
+      return [change(criterion, 'ask the operator to fix this assistant', developerText)];
     case 'runtime':
-      if (facts.what === 'parked')
-        return [{ kind: 'retry', text: 'To continue, retry it.', developerText }];
+      if (facts.what === 'parked') return [{ kind: 'retry', text: 'retry it', developerText }];
       return facts.what === 'shortened'
         ? [newMessage('send a new message', developerText)]
-        : [change(null, 'ask the operator to remove the cause', developerText)];
+        : [change(null, 'ask the operator to fix the cause', developerText)];
     default:
       return [newMessage('send a new message', sentence(developerText))];
   }
 }
 
-const change = (option: string | null, text: string, developerText: string): ExplanationAction => ({
+const change = (option: string | null, text: string, developerText: string): Draft => ({
   kind: 'change',
   option,
-  text: `To continue, ${text}.`,
+  text,
   developerText,
 });
 
@@ -162,7 +165,7 @@ function limitActions(
   { unit, scope, agent }: LimitFacts,
   option: string | null,
   developerText: string,
-): readonly ExplanationAction[] {
+): readonly Draft[] {
   if (scope === 'session') return [change(option, 'start a new conversation', developerText)];
   if (agent !== undefined) return [change(option, `raise the limit of ${agent}`, developerText)];
   return unit === 'repeats'
@@ -170,8 +173,8 @@ function limitActions(
     : [newMessage('send a new message', developerText)];
 }
 
-const inOtherWords = (developerText: string): readonly ExplanationAction[] => [
-  change('message', 'ask for something else, or in other words', developerText),
+const rephraseActions = (developerText: string): readonly Draft[] => [
+  change('message', 'rephrase your message, or ask for something else', developerText),
   newMessage(),
 ];
 
@@ -181,13 +184,16 @@ const operatorChanges: Readonly<Record<string, readonly [option: string, text: s
   not_found: ['withModel(...)', 'ask the operator to choose another model'],
 };
 
-function errorActions({ code }: ErrorFacts, developerText: string): readonly ExplanationAction[] {
-  if (code === 'refusal') return inOtherWords(developerText);
+/** Action of the operator for an error code that users can only wait out. */
+const operatorAction = ({ facts, evaluation }: Obstacle): readonly Draft[] =>
+  facts.kind === 'error' && Object.hasOwn(operatorChanges, facts.code)
+    ? errorActions(facts, evaluation.remedy?.text ?? '')
+    : [];
+
+function errorActions({ code }: ErrorFacts, developerText: string): readonly Draft[] {
+  if (code === 'refusal') return rephraseActions(developerText);
   if (code === 'context_length')
     return [change('messages', 'start a new conversation', developerText)];
-  const [option, text] = own(operatorChanges, code) ?? [
-    null,
-    'ask the operator to remove the cause',
-  ];
+  const [option, text] = own(operatorChanges, code) ?? [null, 'ask the operator to fix the cause'];
   return [change(option, text, developerText)];
 }

@@ -1,20 +1,14 @@
 import { withoutFullStop } from '../sentence.ts';
-import { alsoText, becauseOf, type Because } from './because.ts';
+import { alsoText, becauseOf } from './because.ts';
 import { decisiveOf } from './decisive.ts';
 import { actionsOf } from './explain-actions.ts';
-import type { ExplainOptions, Explanation } from './explanation.ts';
+import type { ExplainOptions, Explanation, ExplanationParts } from './explanation.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
 import { obstaclesOf } from './needed-grant.ts';
 import type { ContinuationOutcomeJSON, StoppedAgent } from './outcome.ts';
 import type { StopReason } from './stop-reason.ts';
 
-/** The sentence of an explanation in its two parts. */
-export interface ExplanationParts extends Because {
-  /** Such as `Stopped because`. */
-  readonly lead: string;
-}
-
-/** Explains why a run stopped or continued, and what can be done now. */
+/** Explains why a run stopped or continued, and lists the possible actions. */
 export function explainOutcome(
   outcome: ContinuationOutcomeJSON,
   options: ExplainOptions = {},
@@ -54,16 +48,16 @@ const leads: Partial<Record<StopReason, string>> = {
   retry_limit: 'Failed because',
 };
 
-/** Where only the reason was kept. */
+/** Texts for records that hold only a stop reason. */
 const unrecorded: Readonly<Record<StopReason, string>> = {
   completed: 'there was nothing to do',
-  steps_limit: 'it reached its limit of steps',
-  token_limit: 'it reached its limit of tokens',
-  time_limit: 'it reached its time limit',
+  steps_limit: 'it reached the step limit',
+  token_limit: 'it reached the token limit',
+  time_limit: 'it reached the time limit',
   retry_limit: 'it failed too often',
   error: 'an error ended it',
   finish_reason: 'the answer was not complete',
-  guard: 'a rule of this assistant ended it',
+  guard: "one of this assistant's rules ended it",
   user_requested: 'a stop was requested',
 };
 

@@ -13,7 +13,7 @@ const work: ContinuationEvaluation = {
 };
 
 describe('explain', () => {
-  it('names the criterion that requested to continue, then lists all', () => {
+  it('names the criterion that requested continuation, then lists all', () => {
     expect(explain(ContinuationEvaluation.fromDecision('StepsLimit', 'allow'), work)).toBe(
       [
         'Continues (requested by ToolCallPresenceCheck): the model called search.',
@@ -23,14 +23,14 @@ describe('explain', () => {
     );
   });
 
-  it('names the criterion that allowed to continue', () => {
+  it('names the criterion that allowed continuation', () => {
     expect(explain(ContinuationEvaluation.fromDecision('Mine', 'allow'))).toBe(
       'Continues (allowed by Mine): Mine allowed continuation.\n' +
         '  allow    Mine  Mine allowed continuation',
     );
   });
 
-  it('a stop comes with one grant for everything that forbade', () => {
+  it('names one grant for all criteria that forbade', () => {
     const text = explain(
       {
         criterion: 'StepsLimit',
@@ -61,7 +61,7 @@ describe('explain', () => {
     );
   });
 
-  it('says that a run is completed', () => {
+  it('states that a run is completed', () => {
     expect(
       explain({ criterion: 'Done', decision: 'stop', reason: 'all is said', context: {} }),
     ).toBe('Completed (Done): all is said.\n  stop     Done  all is said');

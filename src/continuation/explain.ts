@@ -3,7 +3,7 @@ import { decisiveOf } from './decisive.ts';
 import { explainOutcome } from './explain-outcome.ts';
 import type { ContinuationOutcomeJSON } from './outcome.ts';
 
-/** The text that `explain()` returns; also what the command line and the README print. */
+/** Writes the text that `explain()` returns and the CLI prints. */
 export function explanationText(outcome: ContinuationOutcomeJSON): string {
   const { evaluations } = outcome;
   const { detail, actions } = explainOutcome(outcome);

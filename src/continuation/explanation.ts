@@ -2,28 +2,28 @@ import type { GrantAllowance } from './grant-allowance.ts';
 import type { Grants } from './grants.ts';
 import type { StopReason } from './stop-reason.ts';
 
-/** Why a run stopped, waits or continued, and what can be done now. The same object feeds every surface. */
+/** Why a run stopped, waits or continued, and the possible actions. All clients show this object. */
 export interface Explanation {
-  /** What happened, in one sentence for the person in front of the screen. */
+  /** What happened, in one sentence for the user. */
   readonly headline: string;
-  /** Further sentences for that person; empty where there is nothing to add. */
+  /** Further sentences for the user; may be empty. */
   readonly detail: string;
-  /** Name of the deciding criterion; null where none decided, such as during a pause. */
+  /** Name of the deciding criterion; null if none decided, such as during a pause. */
   readonly decidedBy: string | null;
   /** Null while the run continues or waits. */
   readonly stopReason: StopReason | null;
-  /** What can be done now, first what helps most. Each of them works. */
+  /** Possible actions, the most useful first. Each works now, or from the time that a `wait` before it names. */
   readonly actions: readonly ExplanationAction[];
 }
 
 interface ActionTexts {
-  /** Imperative sentence for the person in front of the screen, without code. */
+  /** Imperative sentence for the user, without code. */
   readonly text: string;
-  /** Goes after "To continue:", for a developer. */
+  /** Text for a developer, which follows "To continue:". */
   readonly developerText: string;
 }
 
-/** One thing that can be done about a run that does not continue. */
+/** One action that continues a stopped or paused run. */
 export type ExplanationAction = ActionTexts &
   (
     | {
@@ -37,17 +37,25 @@ export type ExplanationAction = ActionTexts &
     | { readonly kind: 'input'; readonly callIds: readonly string[] }
     /** Continue a paused run. */
     | { readonly kind: 'resume' }
-    /** Open a parked session again. */
+    /** Reopen a parked session. */
     | { readonly kind: 'retry' }
-    /** Not before this ISO time. */
+    /** Wait until this ISO time. */
     | { readonly kind: 'wait'; readonly until: string }
-    /** Something has to change first; `option` names what, such as `withModel(...)` or `message`. */
+    /** Change something first; `option` names it, such as `withModel(...)` or `message`. */
     | { readonly kind: 'change'; readonly option: string | null }
     | { readonly kind: 'new_message' }
     | { readonly kind: 'ask_operator' }
   );
 
-/** All of it in one line of text for a person: what happened, and the first thing to do. */
+/** The headline of an explanation in two parts, and its detail. */
+export interface ExplanationParts {
+  /** Such as `Stopped because`. */
+  readonly lead: string;
+  readonly because: string;
+  readonly detail: string;
+}
+
+/** Writes an explanation in one line for a user: what happened, and the first action. */
 export const explanationLine = ({
   headline,
   detail,

@@ -10,22 +10,13 @@ import {
 } from './facts.ts';
 import type { GrantKind } from './grants.ts';
 
-/** The facts of an evaluation: as stored, else as its name and context tell them. */
+/** Returns the stored facts of an evaluation, else derives them from its name and context. */
 export function factsOf(evaluation: ContinuationEvaluation): EvaluationFacts {
   const { facts } = evaluation;
   return facts !== undefined && isReadable(facts) ? facts : derivedFacts(evaluation);
 }
 
-/** Adds facts to an evaluation of an earlier release, where this release writes them. */
-export function withFacts(evaluation: ContinuationEvaluation): ContinuationEvaluation {
-  if (evaluation.facts !== undefined || !isRecord(evaluation)) return evaluation;
-  const facts = derivedFacts(evaluation);
-  const isWritten =
-    evaluation.decision === 'forbid' || facts.kind === 'limit' || facts.kind === 'error';
-  return isWritten ? { ...evaluation, facts } : evaluation;
-}
-
-/** A stored document may hold anything. */
+/** Whether stored facts have the expected shape: a stored document may hold anything. */
 function isReadable(facts: EvaluationFacts): boolean {
   if (!isRecord(facts)) return false;
   const isNumber = (...keys: readonly string[]): boolean =>
@@ -62,8 +53,8 @@ function isReadable(facts: EvaluationFacts): boolean {
   }
 }
 
-/** By the exact name of a built-in criterion and the numbers in its context; everything else is `custom`. */
-function derivedFacts(evaluation: ContinuationEvaluation): EvaluationFacts {
+/** Derives facts from the exact name of a built-in criterion and its context; all others are `custom`. */
+export function derivedFacts(evaluation: ContinuationEvaluation): EvaluationFacts {
   const { criterion, decision, remedy } = evaluation;
   const context = isRecord(evaluation.context) ? evaluation.context : {};
   if (context['broken'] === true) return { kind: 'broken' };
@@ -92,6 +83,12 @@ const limits: Readonly<Record<string, BuiltInLimit>> = {
   SessionTimeLimit: { unit: 'seconds', scope: 'session' },
   NoProgressLimit: { unit: 'repeats', scope: 'execution' },
 };
+
+/** Whether a built-in limit of this name counts this unit in this scope. */
+export function isKnownLimit(criterion: string, { unit, scope }: BuiltInLimit): boolean {
+  const known = own(limits, criterion);
+  return known?.unit === unit && known.scope === scope;
+}
 
 type Context = Readonly<Record<string, unknown>>;
 
@@ -129,7 +126,7 @@ function limitFacts(
   };
   const waits = (numberIn(context, 'waitMs') ?? 0) > 0;
   if (!isSpent(facts) && !waits) return facts;
-  // the wall clock starts anew with a resume, so nothing is owed there
+  // the wall-clock limit restarts with each resume and owes nothing
   const owed = criterion === 'ExecutionTimeLimit' ? 0 : Math.max(0, (used ?? 0) - limit);
   return { ...facts, owed, ...(grant && !isAbove && { grant }) };
 }

@@ -4,33 +4,33 @@ import type { GrantKind, Grants } from './grants.ts';
 /** A limit that counts something. */
 export interface LimitFacts {
   readonly kind: 'limit';
-  /** What it counts; `repeats` are identical calls in a row. */
+  /** Unit that it counts; `repeats` are identical calls in a row. */
   readonly unit: 'steps' | 'tokens' | 'cost' | 'seconds' | 'repeats';
-  /** What it counts over; `family` is an agent with all agents behind its calls. */
+  /** Scope of the count; `family` is an agent with all its nested agents. */
   readonly scope: 'execution' | 'session' | 'family';
   /** Null if unknown, such as a cost without a price. */
   readonly used: number | null;
   /** The limit as configured. */
   readonly base: number;
-  /** What grants have added to it. */
+  /** Amount that grants added. */
   readonly granted: number;
   /** The limit that applies now. */
   readonly limit: number;
-  /** The last allowed step was kept for an answer, and that answer is there. */
+  /** Whether the model answered the last step, which a soft landing reserved. */
   readonly landed?: true;
-  /** ISO time at which the next try may begin, where waiting for it would exceed the limit. */
+  /** ISO time of the earliest retry, if waiting for it would exceed the limit. */
   readonly until?: string;
-  /** The kind of grant that raises it, written once the limit is used up; absent where no grant raises it. */
+  /** Kind of grant that raises the limit, set once the limit is used up; absent if no grant raises it. */
   readonly grant?: GrantKind;
-  /** What was used beyond the limit, written once the limit is used up. */
+  /** Amount used beyond the limit, set once the limit is used up. */
   readonly owed?: number;
-  /** Smallest grant that pays for one more step, written once the limit is used up. */
+  /** Smallest grant that allows one more step, set once the limit is used up. */
   readonly minimum?: number;
-  /** The agent whose limit it is, where that is an agent above the one that stopped. */
+  /** Name of the parent agent that has the limit, if a nested agent stopped on it. */
   readonly agent?: string;
-  /** The tool that was called again and again, of `repeats`. */
+  /** Name of the repeated tool, for `repeats`. */
   readonly toolName?: string;
-  /** What a limit of your own counts, in the plural. */
+  /** Unit of a custom limit, in the plural. */
   readonly counts?: string;
 }
 
@@ -42,19 +42,24 @@ export interface ErrorFacts {
   readonly code: string;
   readonly modelCall: boolean;
   readonly toolName?: string;
-  /** Failures in a row. */
+  /** Failures in a row: of model calls, of answered steps, or of the tool if it has its own `maxRetries`. */
   readonly attempts: number;
+  /** Retries allowed for this count, with granted ones. */
   readonly maxRetries: number;
   readonly retryable: boolean;
-  /** What happens now. */
+  /** How the error is handled now. */
   readonly handling: ErrorHandlingDecision;
-  /** What the policy says about this type of error before it counts. */
+  /** How the policy, or `onError` of the tool, handles this error before retries are counted. */
   readonly policy: ErrorHandlingDecision;
-  /** Message of the error record, written where the run stops. */
+  /** Set if the options of the tool apply, and not the policy. */
+  readonly byTool?: true;
+  /** Message of the error record, set if the run stops. */
   readonly message?: string;
+  /** ISO time before which the provider asks not to retry. */
+  readonly until?: string;
 }
 
-/** An answer that ended for a reason on the list. */
+/** An answer with a finish reason that stops the run. */
 export interface FinishFacts {
   readonly kind: 'finish';
   readonly finishReason: string;
@@ -68,11 +73,11 @@ export interface StopRequestFacts {
   readonly reason: string;
 }
 
-/** Work that is left to do. */
+/** Pending work. */
 export interface PendingFacts {
   readonly kind: 'pending';
   readonly what: 'tools' | 'start' | 'retry' | 'format';
-  /** How many tool results the model has not read. */
+  /** Number of tool results that the model has not read. */
   readonly tools: number;
 }
 
@@ -81,7 +86,7 @@ export interface AnsweredFacts {
   readonly kind: 'answered';
 }
 
-/** The tool that the run was to end with has succeeded. */
+/** The tool of a `toolCalledCheck` succeeded. */
 export interface ToolCalledFacts {
   readonly kind: 'tool_called';
   readonly toolName: string;
@@ -98,20 +103,20 @@ export interface HookFacts {
   readonly name: string;
 }
 
-/** The process or store that keeps the session could not continue it. */
+/** The worker or the store could not continue the session. */
 export interface RuntimeFacts {
   readonly kind: 'runtime';
-  /** `failed`: it cannot begin or be stored; `parked`: given up for now; `shortened`: stored without what it needs. */
+  /** `failed`: cannot start or be stored; `parked`: too many failed tries; `shortened`: stored without needed data. */
   readonly what: 'failed' | 'parked' | 'shortened';
   readonly tries?: number;
-  /** Why, of a parked session. */
+  /** Last error of a parked session. */
   readonly error?: string;
 }
 
-/** A criterion of your own, or one that this release does not know. */
+/** A custom criterion, or one that this release does not know. */
 export interface CustomFacts {
   readonly kind: 'custom';
-  /** How to continue, as the criterion said it. */
+  /** Remedy that the criterion returned. */
   readonly remedy: {
     readonly text: string;
     readonly option?: string;
@@ -119,7 +124,7 @@ export interface CustomFacts {
   } | null;
 }
 
-/** What an evaluation is about, as typed data. */
+/** Typed data of an evaluation. */
 export type EvaluationFacts =
   | LimitFacts
   | ErrorFacts
@@ -133,9 +138,9 @@ export type EvaluationFacts =
   | RuntimeFacts
   | CustomFacts;
 
-/** Sums of fractions of a second end just below the limit that they reach. */
+/** Tolerance for sums of fractions, which may end just below the limit that they reach. */
 export const ROUNDING = 1e-6;
 
-/** Whether a limit is used up, or has answered its last step. */
+/** Whether a limit is used up, or the model answered its soft landing step. */
 export const isSpent = ({ used, limit, landed }: LimitFacts): boolean =>
   landed === true || (used !== null && used >= limit - ROUNDING);

@@ -24,7 +24,7 @@ const share = (agent: string, steps = 1, tokens = 10, cost: number | null = null
 });
 
 describe('shares', () => {
-  it('add up by name, and a name may be anything', () => {
+  it('are added by name, and a name may be any string', () => {
     const sum = addShares([share('a'), share('__proto__')], [share('__proto__', 2, 5, 0.5)]);
     expect(sum).toEqual([share('a'), share('__proto__', 3, 15, 0.5)]);
     expect(stepsOfFamily(sum)).toBe(4);
@@ -39,12 +39,12 @@ describe('shares', () => {
     [null, 0, null],
     [0, null, null],
     [0, 0, 0],
-  ])('of a cost the known part counts: %s and %s are %s', (a, b, expected) => {
+  ])('add the known costs: %s and %s are %s', (a, b, expected) => {
     const [sum] = addShares([share('a', 1, 1, a)], [share('a', 1, 1, b)]);
     expect(sum?.cost).toBe(expected);
   });
 
-  it('less what was counted before, without those that add nothing', () => {
+  it('are subtracted, and entries without usage are left out', () => {
     const now = [share('a', 3, 30, 0.5), share('b')];
     expect(minusShares(now, [share('a', 1, 10, 0.5), share('b')])).toEqual([share('a', 2, 20, 0)]);
     expect(minusShares(now)).toBe(now);
@@ -70,7 +70,7 @@ describe('shares', () => {
   });
 });
 
-describe('what a limit says to agents behind the calls', () => {
+describe('objections of limits to nested agents', () => {
   const used = runView({
     executionStartedAt: '2026-01-16T12:00:00.000Z',
     execution: { answeredSteps: 5, usage: { total: 5 }, cost: 5, family: [share('a', 2, 3, 4)] },
@@ -89,12 +89,12 @@ describe('what a limit says to agents behind the calls', () => {
     ['FamilyStepsLimit', familyStepsLimit(7), true],
     ['FamilyStepsLimit', familyStepsLimit(8), false],
     ['TokenUsageLimit', tokenUsageLimit(6), false],
-    // its own steps are its own affair, and time is cut by the deadline
+    // these count only the agent itself, and the deadline enforces time limits
     ['StepsLimit', stepsLimit(5), false],
     ['SessionStepsLimit', sessionStepsLimit(5), false],
     ['NoProgressLimit', noProgressLimit(1), false],
     ['ExecutionTimeLimit', executionTimeLimit({ seconds: 5 }), false],
-  ])('%s %# used up: %s', (name, criterion, binds) => {
+  ])('%s %# used up: objects %s', (name, criterion, binds) => {
     expect(namesOf(null, criterion)).toEqual(binds ? [name] : []);
   });
 
@@ -105,11 +105,11 @@ describe('what a limit says to agents behind the calls', () => {
     ['ExecutionTimeLimit', executionTimeLimit({ seconds: 8 }), true],
     ['CostLimit', costLimit(6), false],
     ['StepsLimit', stepsLimit(6), false],
-  ])('%s %# with a landing that keeps 3 back: %s', (name, criterion, binds) => {
+  ])('%s %# with a landing that reserves 3: objects %s', (name, criterion, binds) => {
     expect(namesOf(3, criterion)).toEqual(binds ? [name] : []);
   });
 
-  it('a criterion that throws stands in the way, as it does for its own agent', () => {
+  it('include a criterion that throws', () => {
     const broken = {
       name: 'Broken',
       kind: 'limit' as const,
@@ -120,7 +120,7 @@ describe('what a limit says to agents behind the calls', () => {
     expect(namesOf(null, broken)).toEqual(['Broken']);
   });
 
-  it('a stop of the agent itself names who used most', () => {
+  it('the reason of a stop names the agent that used the most', () => {
     const said = familyStepsLimit(7).evaluate(used, asked());
     expect(said).toMatchObject({
       reason: '7 of 7 steps of all agents used while work is still pending, 2 of them by a',

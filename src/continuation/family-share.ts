@@ -1,23 +1,23 @@
-/** What one agent has used among those that work behind the calls of an execution, however deep. */
+/** Usage of one nested agent of an execution, at any depth. */
 export interface FamilyShare {
-  /** Its name; agents of one name share an entry. */
+  /** Name of the agent; agents with the same name share an entry. */
   readonly agent: string;
   /** Answered steps. */
   readonly steps: number;
   readonly tokens: number;
-  /** Null when the price is unknown. */
+  /** Null if the price is unknown. */
   readonly cost: number | null;
 }
 
 const noShares: readonly FamilyShare[] = Object.freeze([]);
 
-/** Both lists as one, an entry for each agent. */
+/** Adds two lists, with one entry for each agent. */
 export const addShares = (
   a: readonly FamilyShare[] = noShares,
   b: readonly FamilyShare[] = noShares,
 ): readonly FamilyShare[] => (b.length === 0 ? a : merged(a, b, 1));
 
-/** What `a` has beyond `b`; agents without anything are left out. */
+/** Subtracts `b` from `a` and leaves out agents without usage. */
 export const minusShares = (
   a: readonly FamilyShare[] = noShares,
   b: readonly FamilyShare[] = noShares,
@@ -44,7 +44,7 @@ function merged(
   return [...byAgent.values()];
 }
 
-/** The known part: nothing used is free, whatever its price. */
+/** Sums the known costs. A cost of 0 adds nothing, and an unknown cost leaves the known part. */
 function knownCost(a: number | null, b: number | null, sign: 1 | -1): number | null {
   if (b === 0) return a;
   return b === null ? a || null : (a ?? 0) + sign * b;
@@ -53,16 +53,16 @@ function knownCost(a: number | null, b: number | null, sign: 1 | -1): number | n
 export const stepsOfFamily = (shares: readonly FamilyShare[] = noShares): number =>
   shares.reduce((sum, { steps }) => sum + steps, 0);
 
-/** One agent's part of what a limit has counted. */
+/** Part of a limit that one nested agent used. */
 export interface Spender {
   readonly agent: string;
   readonly amount: number;
 }
 
-/** Most that an explanation names. */
+/** Most agents that an explanation names. */
 const MOST_NAMED = 3;
 
-/** Who has used most, the largest first; what the smaller ones have used is one entry without a name. */
+/** Lists the agents that used the most, largest first, and sums the rest in one entry without a name. */
 export function spendersOf(
   shares: readonly FamilyShare[] | undefined = noShares,
   amountOf: (share: FamilyShare) => number | null,
@@ -76,7 +76,7 @@ export function spendersOf(
   return [...all.slice(0, MOST_NAMED), { agent: '', amount: rest }];
 }
 
-/** ", 2100 of them by researcher and 300 by writer"; nothing where no other agent has used any. */
+/** Writes ", 2100 of them by researcher and 300 by writer"; empty without spenders. */
 export function spentBy(
   spenders: readonly Spender[],
   amountText: (amount: number) => string,

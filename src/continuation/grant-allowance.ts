@@ -5,7 +5,7 @@ import { grantKinds, wholeGrantKinds, type GrantKind, type Grants } from './gran
 import { neededGrant, obstaclesOf, type NeededGrant } from './needed-grant.ts';
 import type { ContinuationOutcomeJSON } from './outcome.ts';
 
-/** Most that owners may grant of one kind to one execution, all grants together. */
+/** Most that owners may grant to one execution, summed over all grants of one kind. */
 export type GrantCap = number | 'unlimited';
 export type GrantCaps = Readonly<Record<GrantKind, GrantCap>>;
 
@@ -13,16 +13,16 @@ export type GrantCaps = Readonly<Record<GrantKind, GrantCap>>;
 export interface GrantLimit {
   readonly criterion: string;
   readonly kind: GrantKind;
-  /** As configured, before any grant. */
+  /** Configured limit, without grants. */
   readonly base: number;
 }
 
-/** Who stands behind a grant: an owner, within caps, or the code that runs the sessions. */
+/** Who gave a grant: an owner, within the caps, or an operator through server code. */
 export type GrantAuthority = 'owner' | 'operator';
 
 export interface GrantRecord {
   readonly grant: Grants;
-  /** Null where the caller did not say. */
+  /** Null if the caller named no one. */
   readonly by: string | null;
   readonly at: string;
   readonly authority: GrantAuthority;
@@ -30,15 +30,15 @@ export interface GrantRecord {
 
 /** What an owner may still grant to an execution. */
 export interface GrantAllowance {
-  /** By kind; a kind that is used up is left out. */
+  /** Remaining amount by kind; used-up kinds are absent. */
   readonly left: Readonly<Partial<Record<GrantKind, GrantCap>>>;
-  /** The grant within it that lets the execution continue; null where the owner cannot give one. */
+  /** Grant within `left` that continues the execution; null if the owner cannot give one. */
   readonly grant: Grants | null;
 }
 
 /**
- * The limit once more, plus what was used beyond it. Of several limits of one kind the lowest counts. Where a kind has
- * no limit there is nothing to raise, and only what a remedy asks for is granted.
+ * Computes the default cap of each kind: the limit once more, plus the usage beyond it. With several limits of one
+ * kind, the lowest counts. A kind without a limit is capped at the amount that the remedies ask for.
  */
 export function defaultCaps(
   limits: readonly GrantLimit[],
@@ -54,11 +54,11 @@ export function defaultCaps(
   return byKind(capOf);
 }
 
-/** As remedies round: what a limit asks for by itself is always covered. */
+/** Rounds as remedies do, so that a cap always covers the grant of a single limit. */
 const roundedUp = (kind: GrantKind, amount: number): number =>
   Math.max(0, kind === 'cost' ? Math.ceil(amount * 1e6 - 1e-3) / 1e6 : Math.ceil(amount - 1e-6));
 
-/** How much of a kind was used beyond its limits. */
+/** Amount of a kind that was used beyond its limits. */
 function owedOf(kind: GrantKind, evaluations: readonly ContinuationEvaluation[]): number {
   let owed = 0;
   for (const evaluation of evaluations) {
@@ -71,8 +71,8 @@ function owedOf(kind: GrantKind, evaluations: readonly ContinuationEvaluation[])
 }
 
 /**
- * What owners have granted to an execution: the records say so. Grants that no record of an operator covers count as
- * theirs, and a fork keeps the records of grants that came after its step.
+ * Sums the grants of owners to an execution. Grants without an operator's record count as grants of owners. A fork
+ * keeps the records of grants that came after its step, so the log may exceed `grants`.
  */
 export function grantedByOwners({
   grants,
@@ -91,7 +91,7 @@ export function grantedByOwners({
   );
 }
 
-/** What is left of the caps, and the part of the needed grant that fits into it and is enough for one more step. */
+/** Computes what is left of the caps, and the part of the needed grant within it if that allows one more step. */
 export function allowanceOf(
   caps: GrantCaps,
   granted: Readonly<Record<GrantKind, number>>,
@@ -108,7 +108,7 @@ export function allowanceOf(
   return { left, grant: needed && grant && isEnough(grant, needed) ? grant : null };
 }
 
-/** A step that has begun is finished whatever it uses, unless its time is up. */
+/** Whether a grant allows one more step. Once started, a step may exceed every limit except time. */
 const isEnough = (grant: Grants, { grant: wanted, minimum, owed }: NeededGrant): boolean =>
   grantKinds.every((kind) => {
     if (wanted[kind] === undefined) return true;
@@ -118,7 +118,7 @@ const isEnough = (grant: Grants, { grant: wanted, minimum, owed }: NeededGrant):
       : amount > (owed[kind] ?? 0) + ROUNDING;
   });
 
-/** The part of a grant that an allowance covers; null where that is nothing. */
+/** Reduces a grant to what an allowance covers; null if it covers nothing. */
 export function withinAllowance(grant: Grants, left: GrantAllowance['left']): Grants | null {
   const covered: Partial<Record<GrantKind, number>> = {};
   for (const kind of grantKinds) {
@@ -129,7 +129,7 @@ export function withinAllowance(grant: Grants, left: GrantAllowance['left']): Gr
   return Object.keys(covered).length > 0 ? covered : null;
 }
 
-/** Sums of fractions leave a rest that means nothing; half a step is none. */
+/** Drops rounding errors and fractions of steps and retries. */
 function usable(kind: GrantKind, left: number): number {
   if (left < 1e-9) return 0;
   return wholeGrantKinds.has(kind) ? Math.floor(left) : Math.min(left, Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,7 @@
 import { counted, countText, exactMoneyText } from '../number-text.ts';
 import { grantKinds, type GrantKind, type Grants } from './grants.ts';
 
+/* @__NO_SIDE_EFFECTS__ */
 const amountOf =
   (one: string, many: string) =>
   (amount: number, more: string): string =>
@@ -20,16 +21,16 @@ const amountsOf = (grant: Grants): [GrantKind, number][] =>
     return amount === undefined ? [] : [[kind, amount]];
   });
 
-/** "5 more steps and 20,000 more tokens". */
+/** Writes a grant: "5 more steps and 20,000 more tokens". */
 export const grantText = (grant: Grants, more: string = ''): string =>
   amountsOf(grant)
     .map(([kind, amount]) => units[kind](amount, more && ` ${more}`))
     .join(' and ');
 
-/** Text of a button: "Continue with 5 more steps". */
+/** Writes a button label: "Continue with 5 more steps". */
 export const grantLabel = (grant: Grants): string => `Continue with ${grantText(grant, 'more')}`;
 
-/** Goes after "To continue,": "add 5 steps and $0.05", "try again". */
+/** Writes a clause that follows "To continue,": "add 5 steps and $0.05", "try again". */
 export function addText(grant: Grants): string {
   const { retries, ...rest } = grant;
   if (Object.keys(rest).length > 0) return `add ${grantText(grant)}`;
@@ -38,7 +39,7 @@ export function addText(grant: Grants): string {
     : `try again up to ${counted(retries, 'time')}`;
 }
 
-/** As code: "{ steps: 5, tokens: 20000 }". */
+/** Writes a grant as code: "{ steps: 5, tokens: 20000 }". */
 export const grantCode = (grant: Grants): string =>
   `{ ${amountsOf(grant)
     .map(([kind, amount]) => `${kind}: ${amount}`)

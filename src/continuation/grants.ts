@@ -14,10 +14,10 @@ export type GrantKind = keyof Grants;
 
 export const grantKinds: readonly GrantKind[] = ['steps', 'tokens', 'cost', 'seconds', 'retries'];
 
-/** Kinds that count things: half a step cannot be granted. */
+/** Kinds that take whole numbers only. */
 export const wholeGrantKinds: ReadonlySet<string> = new Set<GrantKind>(['steps', 'retries']);
 
-/** More than any run can use, and still an exact number when grants add up. */
+/** Largest amount: more than any run can use, and exact when grants add up. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 const isAmount = (kind: string, amount: unknown): boolean =>
@@ -25,7 +25,7 @@ const isAmount = (kind: string, amount: unknown): boolean =>
     ? isWhole(amount)
     : typeof amount === 'number' && amount > 0 && amount <= MOST;
 
-/** Refuses what could not extend a limit: unknown kinds, zero, negative, endless amounts, and half a step. */
+/** Rejects unknown kinds, amounts that are not positive or not finite, and fractions of steps and retries. */
 export function checkedGrant(grant: unknown): Grants {
   const expected = `amounts above 0 for ${grantKinds.join(', ')}`;
   if (!isRecord(grant) || Object.keys(grant).length === 0)

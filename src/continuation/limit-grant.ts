@@ -1,12 +1,12 @@
 import type { LimitFacts } from './facts.ts';
 import { isAnswered, type RunView, type StepView } from './run-view.ts';
 
-/** Steps that are looked at for the largest one: the newest, so that long runs cost no more. */
+/** Number of newest steps searched for the largest one, so that long runs cost no more. */
 const MOST_STEPS = 1_000;
-/** The next step may be larger than the largest so far. */
+/** Factor for the next step, which may be larger than the largest so far. */
 const MARGIN = 1.5;
 
-/** Assumed for one step before any has been answered. */
+/** Amount assumed for one step before the first answer. */
 const firstStep: Readonly<Partial<Record<LimitFacts['unit'], number>>> = {
   tokens: 2_000,
   seconds: 30,
@@ -20,7 +20,7 @@ const amountOf: Readonly<Record<LimitFacts['unit'], (step: StepView) => number>>
   seconds: ({ durationMs }) => (durationMs ?? 0) / 1000,
 };
 
-/** The smallest grant that pays for one more step: what is owed, a step with a margin, and the reserve of a landing. */
+/** Computes the smallest grant that allows one more step: amount owed, a step with margin, and the landing reserve. */
 export function smallestGrant(
   unit: LimitFacts['unit'],
   owed: number,
@@ -43,11 +43,11 @@ function stepAmount(unit: LimitFacts['unit'], state: RunView): number {
   return Math.max(largest * MARGIN, hasAnswer && largest > 0 ? 0 : (firstStep[unit] ?? 0));
 }
 
-/** As much again as was configured, and what is owed. */
+/** Computes a grant of the configured limit plus the amount owed. */
 export const sameAgain = ({ unit, base, owed = 0 }: LimitFacts): number =>
   rounded(unit, base + owed);
 
-/** Money to a millionth, everything else in whole numbers; never below the amount. */
+/** Rounds up: cost to a millionth, all other units to a whole number. */
 function rounded(unit: LimitFacts['unit'], amount: number): number {
   return unit === 'cost' ? Math.ceil(amount * 1e6 - 1e-3) / 1e6 : Math.ceil(amount - 1e-6);
 }

@@ -17,10 +17,10 @@ const saying = (
   more: Partial<ContinuationCriterion> = {},
 ): ContinuationCriterion => ({ name, evaluate: () => decision, ...more });
 
-describe('what limits tell the loop', () => {
+describe('limits in the loop', () => {
   const reserve = { tokens: 2_000, seconds: 20 };
 
-  it('landing: names the limit whose last allowed step comes next, else null', () => {
+  it('landing names the limit that allows one more step, else null', () => {
     const criteria = ContinuationCriteria.from(stepsLimit(5), tokenUsageLimit(10_000));
     const at = (answeredSteps: number, total: number) =>
       criteria.landing(runView({ execution: { answeredSteps, usage: { total } } }), now, reserve);
@@ -31,7 +31,7 @@ describe('what limits tell the loop', () => {
     expect(at(4, 8_000)).toBe('TokenUsageLimit');
   });
 
-  it('landing: of several limits the strongest reason is named, within one reason the first', () => {
+  it('landing picks among several limits by stop reason, then by list order', () => {
     const due = runView({
       executionStartedAt: '2026-01-16T11:55:00.000Z',
       execution: { answeredSteps: 4 },
@@ -44,7 +44,7 @@ describe('what limits tell the loop', () => {
     );
   });
 
-  it('remainingMs: the nearest of several deadlines, Infinity without one', () => {
+  it('remainingMs returns the nearest deadline, Infinity without one', () => {
     const view = runView({
       executionStartedAt: '2026-01-16T11:59:50.000Z',
       info: { cumulativeExecutionSeconds: 97 },
@@ -57,7 +57,7 @@ describe('what limits tell the loop', () => {
     ).toBe(3_000);
   });
 
-  it('budget: every limit in words, in the numbers that it judges by', () => {
+  it('budget describes the usage of every limit', () => {
     const view = runView({
       steps: [stepView()],
       executionStartedAt: '2026-01-16T11:59:30.000Z',
@@ -78,7 +78,7 @@ describe('what limits tell the loop', () => {
     ]);
   });
 
-  it('a limit of the second round reads the same numbers in every question', () => {
+  it('a used-up limit forbids while work is pending and allows otherwise', () => {
     const limit = stepsLimit(5);
     const spent = runView({ execution: { answeredSteps: 5 } });
     expect(limit.evaluate(spent, asked())).toMatchObject({

@@ -8,7 +8,7 @@ import { sameAgain } from './limit-grant.ts';
 export interface Obstacle {
   readonly evaluation: ContinuationEvaluation;
   readonly facts: EvaluationFacts;
-  /** What a grant has to bring; null where no grant helps. */
+  /** Amounts that a grant must have; null if no grant helps. */
   readonly needs: readonly Need[] | null;
 }
 
@@ -16,11 +16,11 @@ interface Need {
   readonly kind: GrantKind;
   readonly amount: number;
   readonly minimum: number;
-  /** A grant of this much, or less, changes nothing. */
+  /** Amount used beyond the limit. A grant must exceed it. */
   readonly owed: number;
 }
 
-/** Whatever forbade, and every limit that is used up, whether it forbade or not: it would forbid the next step. */
+/** Lists every evaluation that forbade, and every used-up limit, because it would forbid the next step. */
 export function obstaclesOf(evaluations: readonly ContinuationEvaluation[]): readonly Obstacle[] {
   return evaluations.flatMap((evaluation) => {
     const facts = factsOf(evaluation);
@@ -44,29 +44,42 @@ function needsOf({ remedy }: ContinuationEvaluation, facts: EvaluationFacts): Ne
   return grant.map(([kind, amount]) => ({ kind, amount, minimum: Math.min(1, amount), owed: 0 }));
 }
 
-/** Whether the same request can have another end. */
+/** Whether a retry can have another result. */
 function retryHelps(facts: EvaluationFacts): boolean {
   if (facts.kind === 'finish') return facts.finishReason !== 'content_filter';
   if (facts.kind !== 'error' || !facts.modelCall) return true;
-  // the model wrote a bad call there, and may write a good one
-  return facts.retryable || facts.code === 'tool_use_failed';
+  // for `tool_use_failed`, the model wrote a bad call and may write a good one
+  return facts.retryable || facts.code === 'tool_use_failed' || untilOf(facts) !== null;
 }
 
-/** One grant for all obstacles. */
+/** Time of the earliest retry, and whether the provider asked for it; null if a wait is not needed or does not help. */
+export function untilOf(
+  facts: EvaluationFacts,
+): { readonly until: string; readonly isAsked: boolean } | null {
+  if (facts.kind !== 'limit' && facts.kind !== 'error') return null;
+  // a stored document may hold anything
+  if (typeof facts.until !== 'string') return null;
+  const isAsked = facts.kind === 'error';
+  // waiting corrects no API key and no request, even if a provider asks for it
+  if (isAsked && !facts.retryable && facts.code !== 'quota') return null;
+  return { until: facts.until, isAsked };
+}
+
+/** A grant that covers all obstacles. */
 export interface NeededGrant {
   readonly grant: Grants;
   readonly minimum: Grants;
   readonly owed: Grants;
 }
 
-/** What all obstacles ask for together; null where one of them takes no grant, or there are none. */
+/** Combines the needs of all obstacles; null if one takes no grant, or if there are none. */
 export function neededGrant(obstacles: readonly Obstacle[]): NeededGrant | null {
   const grant: Partial<Record<GrantKind, number>> = {};
   const minimum: Partial<Record<GrantKind, number>> = {};
   const owedOf: Partial<Record<GrantKind, number>> = {};
   for (const { needs } of obstacles) {
     if (needs === null) return null;
-    // two limits may count the same thing: what is enough for one must do for the other
+    // several limits may count the same kind: the largest need covers them all
     for (const { kind, amount, minimum: least, owed } of needs) {
       grant[kind] = Math.max(grant[kind] ?? 0, amount);
       minimum[kind] = Math.max(minimum[kind] ?? 0, least);

@@ -22,18 +22,13 @@ describe('ContinuationOutcome.resolve', () => {
   it.each<[ContinuationDecision[], ContinuationDecision, StopReason | null, string]>([
     [['allow', 'request', 'forbid'], 'forbid', 'guard', 'a forbid beats any request for more work'],
     [['allow', 'stop', 'forbid'], 'forbid', 'guard', 'a forbid beats an allowed stop'],
-    [['forbid'], 'forbid', 'guard', 'a forbid without a reason of its own is a guard'],
-    [['stop', 'request'], 'request', null, 'pending work beats a finished worker'],
-    [['allow', 'request'], 'request', null, 'a request needs no other'],
-    [
-      ['stop', 'allow'],
-      'stop',
-      'completed',
-      'no objection to continuing is no request to continue',
-    ],
-    [['stop', 'stop'], 'stop', 'completed', 'everybody is done'],
-    [['allow', 'allow'], 'allow', null, 'no criterion objects and none is done'],
-    [['allow'], 'allow', null, 'guards only let it continue'],
+    [['forbid'], 'forbid', 'guard', 'a forbid without a stop reason is a guard'],
+    [['stop', 'request'], 'request', null, 'a request beats an allowed stop'],
+    [['allow', 'request'], 'request', null, 'one request is enough'],
+    [['stop', 'allow'], 'stop', 'completed', 'an allow is not a request'],
+    [['stop', 'stop'], 'stop', 'completed', 'all criteria are done'],
+    [['allow', 'allow'], 'allow', null, 'no criterion forbids or is done'],
+    [['allow'], 'allow', null, 'guards alone continue'],
   ])('%j -> %s, stop reason %s (%s)', (decisions, decision, stopReason) => {
     const shouldContinue = stopReason === null;
     for (const list of [evaluations(...decisions), evaluations(...decisions).toReversed()])
@@ -44,7 +39,7 @@ describe('ContinuationOutcome.resolve', () => {
       });
   });
 
-  it('no criteria: an allowed stop, completed, resolved by ContinuationCriteria', () => {
+  it('is completed without criteria, resolved by ContinuationCriteria', () => {
     const outcome = ContinuationOutcome.resolve([]);
     expect(outcome.toJSON()).toEqual({
       decision: 'stop',
@@ -72,7 +67,7 @@ describe('ContinuationOutcome.resolve', () => {
     },
   );
 
-  it('within one reason the first in the list is decisive', () => {
+  it('the first forbid in the list decides among those with the same stop reason', () => {
     const list = [
       said('Second', 'forbid', { stopReason: 'token_limit' }),
       said('First', 'forbid', { stopReason: 'time_limit' }),
@@ -82,12 +77,12 @@ describe('ContinuationOutcome.resolve', () => {
     expect(ContinuationOutcome.resolve(list.toReversed()).resolvedBy).toBe('Third');
   });
 
-  it('within requests, allowed stops and allows the first in the list is named', () => {
+  it('the first in the list decides among requests, allowed stops and allows', () => {
     for (const decision of ['request', 'stop', 'allow'] as const)
       expect(ContinuationOutcome.resolve(evaluations(decision, decision)).resolvedBy).toBe('C0');
   });
 
-  it('a stop reason on an evaluation that did not stop the run changes nothing', () => {
+  it('ignores the stop reason of an evaluation that did not stop the run', () => {
     const outcome = ContinuationOutcome.resolve([
       said('A', 'request', { stopReason: 'steps_limit' }),
       said('B', 'stop', { stopReason: 'guard' }),
@@ -103,7 +98,7 @@ describe('ContinuationOutcome.resolve', () => {
     stopReason: fc.option(fc.constantFrom(...forbidOrder), { nil: undefined }),
   }) as fc.Arbitrary<ContinuationEvaluation>;
 
-  /** The contract's five rules, said in another way than the code says them. */
+  /** The five rules of the contract, written independently of the implementation. */
   function expected(list: readonly ContinuationEvaluation[]) {
     const of = (decision: ContinuationDecision) => list.filter((e) => e.decision === decision);
     const forbids = of('forbid').map((e) => e.stopReason ?? StopReason.GuardForbade);
@@ -183,7 +178,7 @@ describe('ContinuationOutcome', () => {
     expect(outcome.evaluationFor('Unknown')).toBeUndefined();
   });
 
-  it('two evaluations of one name: the decisive one is the one whose reason counted', () => {
+  it('finds the deciding one of two evaluations with the same name', () => {
     const twins = ContinuationOutcome.resolve([
       said('Twin', 'forbid', { stopReason: 'guard', reason: 'weaker' }),
       said('Twin', 'forbid', { stopReason: 'time_limit', reason: 'stronger' }),
@@ -192,17 +187,17 @@ describe('ContinuationOutcome', () => {
     expect(twins.decisive?.reason).toBe('stronger');
   });
 
-  it('while it continues there is no stop reason and no forbidding criterion', () => {
+  it('has no stop reason and no forbidding criterion while the run continues', () => {
     const continuing = ContinuationOutcome.resolve(evaluations('stop', 'request'));
     expect(continuing).toMatchObject({ shouldContinue: true, stopReason: null, resolvedBy: 'C1' });
     expect(continuing.forbiddingCriterion()).toBeNull();
   });
 
-  it('an allowed stop has no forbidding criterion', () => {
+  it('has no forbidding criterion after an allowed stop', () => {
     expect(ContinuationOutcome.resolve(evaluations('stop')).forbiddingCriterion()).toBeNull();
   });
 
-  it('survives JSON with all its methods, and a revived one is the same data', () => {
+  it('keeps data and methods through JSON and from()', () => {
     const filled = ContinuationOutcome.from(outcome.toJSON());
     const json = JSON.parse(JSON.stringify(filled)) as ReturnType<typeof outcome.toJSON>;
     const revived = ContinuationOutcome.from(json);
@@ -213,7 +208,7 @@ describe('ContinuationOutcome', () => {
     expect(ContinuationOutcome.from(revived)).toBe(revived);
   });
 
-  it('reading adds facts to limits, errors and forbids of earlier releases, and to nothing else', () => {
+  it('from() adds facts only to limits, errors and forbids of earlier releases', () => {
     const { evaluations, at } = ContinuationOutcome.from(outcome.toJSON());
     expect(evaluations.map(({ facts }) => facts)).toEqual([
       {
@@ -233,7 +228,7 @@ describe('ContinuationOutcome', () => {
     expect(at).toBeUndefined();
   });
 
-  it('its own fields are exactly its JSON, and it is frozen', () => {
+  it('has exactly the fields of its JSON and is frozen', () => {
     expect(Object.keys(outcome)).toEqual([
       'decision',
       'shouldContinue',
@@ -247,12 +242,12 @@ describe('ContinuationOutcome', () => {
 
   it.each<[unknown, string]>([
     [null, 'nothing'],
-    ['stop', 'a bare decision is no outcome'],
+    ['stop', 'a bare decision is not an outcome'],
     [{ decision: 'halt', evaluations: [] }, 'an unknown decision'],
     [{ ...outcome.toJSON(), evaluations: null }, 'no evaluations'],
     [{ ...outcome.toJSON(), resolvedBy: undefined }, 'no deciding criterion'],
     [{ ...outcome.toJSON(), shouldContinue: 'yes' }, 'no outcome'],
-  ])('refuses %j (%s)', (json) => {
+  ])('rejects %j (%s)', (json) => {
     expect(() => ContinuationOutcome.from(json as never)).toThrowError(
       expect.objectContaining({ code: 'invalid_state' }),
     );

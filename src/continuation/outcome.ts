@@ -4,10 +4,12 @@ import { isDecision, type ContinuationDecision } from './decision.ts';
 import { decisiveOf } from './decisive.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
 import { explanationText } from './explain.ts';
-import { withFacts } from './facts-of.ts';
+import { explainOutcome } from './explain-outcome.ts';
+import type { ExplainOptions, Explanation } from './explanation.ts';
 import { StopReason } from './stop-reason.ts';
+import { withFacts } from './with-facts.ts';
 
-/** An agent behind a call that stopped before it was done; its text counted as its result. */
+/** A nested agent that stopped early; its text so far was its result. */
 export interface StoppedAgent {
   readonly agent: string;
   readonly stopReason: StopReason;
@@ -21,7 +23,7 @@ export interface ContinuationOutcomeJSON {
   readonly evaluations: readonly ContinuationEvaluation[];
   /** ISO time of the outcome; absent in records of earlier releases. */
   readonly at?: string;
-  /** On a stop: agents behind its calls that had stopped early. */
+  /** On a stop: nested agents that stopped early. */
   readonly stoppedAgents?: readonly StoppedAgent[];
 }
 
@@ -32,17 +34,17 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
   readonly resolvedBy: string;
   readonly stopReason: StopReason | null;
   readonly evaluations: readonly ContinuationEvaluation[];
-  // declared only: an own field that is absent from the JSON must be absent here
+  // `declare`, so that a field that is absent from the JSON is absent here too
   declare readonly at?: string;
   declare readonly stoppedAgents?: readonly StoppedAgent[];
 
-  private constructor(json: ContinuationOutcomeJSON) {
+  private constructor(json: ContinuationOutcomeJSON, at: string | undefined = json.at) {
     this.decision = json.decision;
     this.shouldContinue = json.shouldContinue;
     this.resolvedBy = json.resolvedBy;
     this.stopReason = json.stopReason;
     this.evaluations = Object.freeze(json.evaluations);
-    if (json.at !== undefined) this.at = json.at;
+    if (at !== undefined) this.at = at;
     if (json.stoppedAgents !== undefined) this.stoppedAgents = json.stoppedAgents;
     Object.freeze(this);
   }
@@ -64,31 +66,27 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
   }
 
   /**
-   * Any forbid stops; else any request continues; else any allow-stop stops; else any allow continues; an
-   * empty list stops. The order of the list never matters for the outcome.
+   * Resolves the outcome: any forbid stops; else any request continues; else any allow-stop stops; else any allow
+   * continues. An empty list stops. The order of the list never changes the outcome.
    */
   static resolve(evaluations: readonly ContinuationEvaluation[], at?: string): ContinuationOutcome {
     const decisive = decisiveOf(evaluations);
-    if (decisive === undefined)
-      return new ContinuationOutcome({ ...noCriteria, evaluations, ...(at && { at }) });
+    if (decisive === undefined) return new ContinuationOutcome({ ...noCriteria, evaluations }, at);
     const { decision, criterion, stopReason } = decisive;
     const shouldContinue = decision === 'request' || decision === 'allow';
-    return new ContinuationOutcome({
-      decision,
-      shouldContinue,
-      resolvedBy: criterion,
-      stopReason: shouldContinue ? null : (stopReason ?? fallbackReason(decision)),
-      evaluations,
-      ...(at && { at }),
-    });
+    const stopped = shouldContinue ? null : (stopReason ?? fallbackReason(decision));
+    return new ContinuationOutcome(
+      { decision, shouldContinue, resolvedBy: criterion, stopReason: stopped, evaluations },
+      at,
+    );
   }
 
-  /** The same outcome with the agents behind its calls that had stopped early. */
+  /** Returns the outcome with nested agents that stopped early. */
   withStoppedAgents(stoppedAgents: readonly StoppedAgent[]): ContinuationOutcome {
     return new ContinuationOutcome({ ...this, stoppedAgents });
   }
 
-  /** The evaluation that decided: the one `resolvedBy` names. */
+  /** The deciding evaluation, of the criterion in `resolvedBy`. */
   get decisive(): ContinuationEvaluation | undefined {
     return decisiveOf(this.evaluations);
   }
@@ -97,12 +95,17 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
     return this.evaluations.find((e) => e.criterion === criterion);
   }
 
-  /** Name of the criterion that forbade continuing, null if none did. */
+  /** Returns the name of the deciding criterion if it forbade, else null. */
   forbiddingCriterion(): string | null {
     return this.decision === 'forbid' ? this.resolvedBy : null;
   }
 
-  /** A short text for a person: outcome, numbers, how to continue, and every evaluation. */
+  /** Explains why the run stopped or continued, like `explainOutcome`. */
+  explanation(options: ExplainOptions = {}): Explanation {
+    return explainOutcome(this, options);
+  }
+
+  /** Writes a short text: outcome, numbers, how to continue, and every evaluation. */
   explain(): string {
     return explanationText(this);
   }

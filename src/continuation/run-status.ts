@@ -9,8 +9,8 @@ export const AgentStatus = {
 export type AgentStatus = (typeof AgentStatus)[keyof typeof AgentStatus];
 
 /**
- * Why a run waits: for a person's approval, because a tool or a caller requested it, because the caller left
- * `iterate`, or because it is a fork of a session.
+ * Why a run is paused: it needs an approval, a tool or a caller requested it, the caller left `iterate`, or it is a
+ * fork of a session.
  */
 export const pauseKinds = ['approval', 'requested', 'handover', 'fork'] as const;
 export type PauseKind = (typeof pauseKinds)[number];

@@ -3,8 +3,9 @@ import type { ErrorRecord } from '../errors/error-record.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { FamilyShare } from './family-share.ts';
 import type { Grants } from './grants.ts';
+import type { ToolFailures } from './retry-account.ts';
 
-/** What built-in criteria read of a step; the agent's steps fit by shape, so this room never imports that one. */
+/** The parts of a step that built-in criteria read. Matching the agent's steps by shape avoids an import of `agent`. */
 export interface StepView {
   readonly number: number;
   readonly executionId: string;
@@ -28,13 +29,13 @@ export interface StepView {
   readonly softLanding?: string;
 }
 
-/** A request to end the execution: from a person (signal, `stop()`), from a tool, or from a parent's deadline. */
+/** A request to end the execution: from a user (signal, `stop()`), from a tool, or from a parent's deadline. */
 export interface StopRequest {
   readonly by: 'user' | 'tool' | 'deadline';
   readonly reason: string;
-  /** The tool that asked. */
+  /** Name of the requesting tool. */
   readonly toolName?: string;
-  /** Who asked, where the caller said so. */
+  /** Who made the request, if the caller named them. */
   readonly requestedBy?: string;
   readonly at?: string;
 }
@@ -44,21 +45,28 @@ export interface ExecutionView {
   readonly answeredSteps: number;
   readonly usage: { readonly total: number };
   readonly cost: number | null;
+  /** Failures in a row, in the count of the newest error. */
   readonly consecutiveFailures: number;
   readonly totalFailures: number;
+  /** Failed model calls in a row; absent in records of earlier releases, like the next two. */
+  readonly modelFailures?: number;
+  /** Answered steps with errors in a row. */
+  readonly toolFailures?: number;
+  /** Failures in a row of tools with their own `maxRetries`. */
+  readonly failingTools?: readonly ToolFailures[];
   readonly cumulativeSeconds: number;
   readonly grants: Grants;
   readonly stopRequest: StopRequest | null;
-  /** A grant reopened the execution after this step: how it ended is settled. 0 when never reopened. */
+  /** Number of the step after which a grant reopened the execution; its end is settled. 0 if never reopened. */
   readonly handledStep: number;
-  /** After a grant for a wall-clock stop: exactly the seconds this stretch may take. */
+  /** Seconds that this run may take after a grant for a wall-clock stop. */
   readonly stretchSeconds: number | null;
   readonly succeededTools: readonly string[];
-  /** What agents behind its calls have used, which is part of `usage` and `cost`; left out where there were none. */
+  /** Usage of nested agents, included in `usage` and `cost`; absent without nested agents. */
   readonly family?: readonly FamilyShare[];
 }
 
-/** What built-in criteria read of a run. `AgentState` satisfies it by shape. */
+/** The parts of a run that built-in criteria read. `AgentState` matches this shape. */
 export interface RunView {
   readonly stepCount: number;
   readonly currentStep: StepView | null;
@@ -74,7 +82,7 @@ export interface RunView {
   readonly outputText: string;
 }
 
-/** Throws unless the value has the parts that criteria read: a criterion that fails on them would hide the mistake. */
+/** Throws if a part that criteria read is missing; otherwise the mistake would look like a failing criterion. */
 export function checkRunView(view: unknown): asserts view is RunView {
   if (!isObject(view)) throw notRunView(view, 'an object');
   const { steps, execution, info } = view as Partial<RunView>;
@@ -101,13 +109,13 @@ const notRunView = (seen: unknown, missing: string): AgentError => {
   );
 };
 
-/** The newest step of this execution whose ending still has to be judged: null at the start and after a grant. */
+/** Returns the newest step of this execution unless a grant settled its end; null at the start and after a grant. */
 export function stepToJudge(state: RunView): StepView | null {
   const step = state.currentStep;
   if (step === null || step.executionId !== state.execution.id) return null;
   return step.number <= state.execution.handledStep ? null : step;
 }
 
-/** An answer came back; failed and cut calls have none. */
+/** Whether the model answered; failed and interrupted calls have no answer. */
 export const isAnswered = (step: StepView): boolean =>
   step.type === 'tool_calls' || step.type === 'final';

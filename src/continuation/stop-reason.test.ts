@@ -17,7 +17,7 @@ describe('StopReason', () => {
     });
   });
 
-  it('has one order in which a forbid is decisive, with every reason in it once', () => {
+  it('has one precedence that lists every reason once', () => {
     expect(forbidOrder).toEqual([
       'user_requested',
       'time_limit',
@@ -48,9 +48,9 @@ describe('ContinuationDecision', () => {
     ['request', true, 'the wire words are decisions'],
     ['stop', true, 'the wire words are decisions'],
     ['allow', true, 'the wire words are decisions'],
-    ['ForbidContinuation', false, 'the constant is not the word'],
+    ['ForbidContinuation', false, 'the name of the constant is not its value'],
     ['', false, 'nothing was said'],
-    [true, false, 'a boolean does not say who wants what'],
+    [true, false, 'a boolean is not a decision'],
     [null, false, 'nothing was said'],
     [undefined, false, 'nothing was said'],
   ])('%j is a decision: %j (%s)', (value, expected) => {

@@ -1,4 +1,4 @@
-/** Why an execution ended. Travels with the evaluation that caused it; never guessed from a name. */
+/** Why an execution ended. Set by the evaluation that caused the stop. */
 export const StopReason = {
   Completed: 'completed',
   StepsLimitReached: 'steps_limit',
@@ -12,7 +12,7 @@ export const StopReason = {
 } as const;
 export type StopReason = (typeof StopReason)[keyof typeof StopReason];
 
-/** Among several forbids the first of these is decisive. */
+/** Precedence of stop reasons: among several forbids, the first of these decides. */
 export const forbidOrder: readonly StopReason[] = [
   StopReason.UserRequested,
   StopReason.TimeLimitReached,
@@ -25,5 +25,5 @@ export const forbidOrder: readonly StopReason[] = [
   StopReason.Completed,
 ];
 
-/** The reason of a stop request where the caller gave none. */
+/** Default reason of a stop request. */
 export const DEFAULT_STOP = 'a stop was requested';

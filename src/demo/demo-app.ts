@@ -8,13 +8,16 @@ import { openPartnerData } from './partner-data.ts';
 import { partnerTools } from './tools/partner-tools.ts';
 
 export interface DemoOptions {
-  /** Where the data set lives; made and filled on first use. */
+  /** Folder of the data set, which is created and filled on first use. */
   readonly folder: string;
-  /** A model such as 'openai:gpt-5', or a driver/AI SDK model; default: the demo model. */
+  /** A model such as 'openai:gpt-5', a driver or an AI SDK model. Default: the demo model. */
   readonly model?: ModelInput;
-  /** Label for people, when `model` is given. */
+  /** Label of `model` for users. */
   readonly modelLabel?: string;
-  /** Speeds the demo up in tests, its slow tools included; 0 waits for nothing. Default 25: 40 chunks a second. */
+  /**
+   * Milliseconds between chunks; smaller values also speed up slow tools, and 0 waits for nothing. Default 25: 40
+   * chunks a second.
+   */
   readonly chunkDelayMs?: number;
 }
 
@@ -25,7 +28,10 @@ export interface DemoApp {
   close(): void;
 }
 
-/** Each shows another thing that runs do: answer, fail and retry, wait for a person, meet a limit, be large, give up. */
+/**
+ * Messages that each show another behavior: an answer, a failure and a retry, an approval, a limit, a large result, a
+ * failed run.
+ */
 const suggestions: readonly string[] = [
   'Which programs renew this quarter?',
   'Add a lead for Helvetia Robotics with the company data filled in',
@@ -35,7 +41,7 @@ const suggestions: readonly string[] = [
   'Import the leads from Atlantis',
 ];
 
-/** A partner-management assistant with real tools over a real data set, on the demo model or on any other. */
+/** Creates a partner-management assistant with real tools over a real data set, on the demo model or any other. */
 export async function demoApp(options: DemoOptions): Promise<DemoApp> {
   const { folder, model, modelLabel, chunkDelayMs = DEFAULT_CHUNK_DELAY_MS } = options;
   if (!(Number.isFinite(chunkDelayMs) && chunkDelayMs >= 0))

@@ -22,7 +22,7 @@ async function all(chunks: AsyncIterable<InferenceChunk>): Promise<readonly Infe
 }
 
 describe('demoModel', () => {
-  it('says the same streamed and whole, in small pieces', async () => {
+  it('returns the same text streamed and whole, in small chunks', async () => {
     const model = demoModel({ pace: 0 });
     const given = request('gold programs');
     const whole = await model.infer(given, never);
@@ -40,7 +40,7 @@ describe('demoModel', () => {
     });
   });
 
-  it('counts tokens by the letters that went in and came out', async () => {
+  it('counts tokens by the characters of input and output', async () => {
     const model = demoModel({ pace: 0 });
     const short = await model.infer(request('hi'), never);
     const long = await model.infer(request(`hi${'x'.repeat(4000)}`), never);
@@ -53,7 +53,7 @@ describe('demoModel', () => {
     expect(counted.at(-1)).toBe(short.usage!.output);
   });
 
-  it('stops at once when it is aborted, before and amid the words', async () => {
+  it('stops immediately on an abort, before and during the text', async () => {
     const model = demoModel({ pace: 1000 });
     const early = new AbortController();
     const thinking = model.infer(request('hi'), early);
@@ -70,7 +70,7 @@ describe('demoModel', () => {
     await expect(next).rejects.toThrow('enough');
   });
 
-  it('plays busy once for a message, with the error of a real driver', async () => {
+  it('refuses a message once, with the error of a real driver', async () => {
     const model = demoModel({ pace: 1 / 25 });
     const given = request('gold programs and act busy');
     const refused = await model.infer(given, never).catch((error: unknown) => error);
@@ -85,7 +85,7 @@ describe('demoModel', () => {
     await expect(model.infer(request('act busy'), never)).rejects.toThrow('429');
   });
 
-  it('keeps nothing else: two models give the same answer to the same conversation', async () => {
+  it('has no other state: two models give the same answer to the same conversation', async () => {
     const given = request('Which programs renew this quarter?');
     const [a, b] = [demoModel({ pace: 0 }), demoModel({ pace: 0 })];
     await a.infer(request('something else'), never);

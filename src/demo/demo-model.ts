@@ -11,23 +11,23 @@ import { inPieces, usageOf } from './model/speech.ts';
 import type { Reply } from './model/reply.ts';
 import { DEFAULT_CHUNK_DELAY_MS, rest, type Pace } from './pace.ts';
 
-/** What the price table knows it as. */
+/** Name in the price table. */
 export const DEMO_MODEL = 'onward-demo';
 
 export interface DemoModelOptions {
   readonly pace: Pace;
 }
 
-/** How long it seems to think before the first word. */
+/** Milliseconds before the first word. */
 const THINKING_MS = 200;
 const RETRY_AFTER_MS = 2000;
-const SHORTEST_RETRY_AFTER_MS = 20;
-/** Refusals that are remembered: enough for every conversation that is open at once. */
-const MOST_REFUSED = 1000;
+const MIN_RETRY_AFTER_MS = 20;
+/** Maximum refusals to remember: enough for every open conversation. */
+const MAX_REFUSED = 1000;
 
 /**
- * A stand-in for a language model: it reads the conversation and decides by rules, and keeps nothing between two calls
- * but which messages it has refused once because it was asked to act busy.
+ * Creates a scripted model: it reads the conversation and decides by rules. Its only state is which messages it has
+ * refused once, because the user asked it to act busy.
  */
 export function demoModel({ pace }: DemoModelOptions): InferenceDriver {
   const refused = new Set<string>();
@@ -36,9 +36,9 @@ export function demoModel({ pace }: DemoModelOptions): InferenceDriver {
     await rest(THINKING_MS * pace, signal);
     const { typed, messageId } = readTurns(request.messages).talk;
     if (wantsBusy(typed) && !refused.has(messageId)) {
-      if (refused.size >= MOST_REFUSED) refused.clear();
+      if (refused.size >= MAX_REFUSED) refused.clear();
       refused.add(messageId);
-      throw busy(Math.max(SHORTEST_RETRY_AFTER_MS, RETRY_AFTER_MS * pace));
+      throw busy(Math.max(MIN_RETRY_AFTER_MS, RETRY_AFTER_MS * pace));
     }
     return decide(request);
   };

@@ -6,15 +6,15 @@ import { isRecord } from '../json.ts';
 
 const name = 'LeadHasOwner';
 
-/** A custom criterion: a run that created a lead must not end before the lead has an owner. It asks once. */
+/** A custom criterion: a run that created a lead must not end before the lead has an owner. It requests this once. */
 export const leadHasOwner = (): ContinuationCriterion<AgentState> => ({
   name,
   evaluate(state): ContinuationEvaluation {
     const steps = stepsOf(state);
     const owners = ownersOfNewLeads(steps);
     const ids = [...owners.keys()];
-    const lonely = ids.filter((id) => owners.get(id) === null);
-    const context = { created: ids.length, withoutOwner: lonely.length };
+    const unowned = ids.filter((id) => owners.get(id) === null);
+    const context = { created: ids.length, withoutOwner: unowned.length };
     const say = (decision: ContinuationEvaluation['decision'], reason: string) => ({
       criterion: name,
       decision,
@@ -22,19 +22,19 @@ export const leadHasOwner = (): ContinuationCriterion<AgentState> => ({
       context,
     });
     if (ids.length === 0) return say('allow', 'no lead was created');
-    const [first] = lonely;
+    const [first] = unowned;
     if (first === undefined)
       return say('stop', `${ids.join(', ')} ${ids.length === 1 ? 'has an owner' : 'have owners'}`);
     const last = steps.at(-1);
     if (last?.type !== 'final') return say('allow', `${first} has no owner yet`);
-    // a model may have good reason to leave it to the person: once is enough
+    // a model may have a good reason to leave it to the user: once is enough
     return steps.some((step) => step !== last && step.type === 'final')
       ? say('stop', `${first} has no owner, and the model was asked once`)
       : say('request', `${first} has no owner yet: set one with update_lead`);
   },
 });
 
-/** Of this execution, oldest first. */
+/** Returns the steps of this execution, oldest first. */
 function stepsOf(state: AgentState): readonly AgentStep[] {
   const steps: AgentStep[] = [];
   for (let i = -1; ; i--) {

@@ -22,10 +22,10 @@ How you work:
 
 How you write: short and plain, in the language of the person, without tables. Lists with one item a line, starting with "- ".`;
 
-/** Play money, so that the meters of the demo move: dollars per million tokens. */
+/** Invented prices, so that the meters of the demo move: dollars per million tokens. */
 const prices: PriceTable = { [DEMO_MODEL]: { input: 1, output: 4 } };
 
-/** One agent for every model: what is set here is what the trace shows. */
+/** Creates the agent for any model; the trace shows these limits. */
 export const partnerAgent = (model: ModelInput, tools: readonly Tool[]): Agent =>
   AgentBuilder.base()
     .withName('partner-assistant')
@@ -37,6 +37,6 @@ export const partnerAgent = (model: ModelInput, tools: readonly Tool[]): Agent =
     .withMaxTokens(300_000)
     .withMaxCost(1)
     .withTimeout({ seconds: 180 })
-    .withErrorPolicy(ErrorPolicy.retryToolErrors(3))
+    .withErrorPolicy(ErrorPolicy.production().withMaxRetries({ tool: 3 }))
     .addContinuationCriteria(noProgressLimit(3), leadHasOwner())
     .build();

@@ -13,27 +13,28 @@ import { sentence } from '../sentence.ts';
 
 export type Row = Readonly<Record<string, SqliteValue>>;
 
-/** The partner data set: programs, leads, companies and what happened with them. */
+/** The partner data set: programs, leads, companies and activities. */
 export interface PartnerData {
-  /** `2026-01-31`, from the clock of the machine. */
+  /** Current day such as `2026-01-31`, from the clock of the machine. */
   today(): string;
   one(sql: string, ...values: readonly SqliteValue[]): Row | undefined;
   all(sql: string, ...values: readonly SqliteValue[]): readonly Row[];
   run(sql: string, ...values: readonly SqliteValue[]): void;
-  /** Does the work whole or not at all. The same `key` does it once and gets the same answer again. */
+  /** Runs a change in a transaction. The same `key` runs once and returns the same result again. */
   once<T>(key: string, work: () => T): T;
-  /** Once is enough, twice does no harm. */
+  /** Closes the data set; a second call has no effect. */
   close(): void;
 }
 
-/** Opens `partners.db` in the folder, and makes and fills it where there is none. */
+/** Opens `partners.db` in the folder; creates and fills it if it does not exist. */
 export async function openPartnerData(
   folder: string,
   now: () => number = Date.now,
 ): Promise<PartnerData> {
   const today = (): string => isoDay(now());
   mkdirSync(folder, { recursive: true });
-  // the opener of the session store knows which SQLite this Node has; its own tables stay in memory, ours is beside
+  // the session store's opener selects the SQLite of this Node; its own tables stay in memory, and
+  // this file is attached
   const db = await openDatabase({ path: ':memory:', durability: 'process', busyTimeoutMs: 5000 });
   try {
     db.prepare('ATTACH DATABASE ? AS partners').run(join(folder, 'partners.db'));

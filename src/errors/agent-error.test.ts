@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentError, invalidOption, positive, show } from './agent-error.ts';
 
 describe('AgentError', () => {
-  it('has a code for programs, words for people, details and a native cause', () => {
+  it('has a code, a message, details and a native cause', () => {
     const cause = new Error('disk');
     const error = new AgentError('invalid_state', 'It is broken.', { cause, details: { at: 3 } });
     expect(error).toBeInstanceOf(Error);
@@ -17,7 +17,7 @@ describe('AgentError', () => {
     expect('cause' in new AgentError('invalid_state', 'x')).toBe(false);
   });
 
-  it('is known by name and code, across installs and realms', () => {
+  it('is detected by name and code, across installs and realms', () => {
     const error = new AgentError('no_new_message', 'x');
     const foreign = { name: 'AgentError', code: 'no_new_message', message: 'x' };
     for (const one of [error, foreign]) {
@@ -58,7 +58,7 @@ describe('show', () => {
 });
 
 describe('options', () => {
-  it('a refusal names the option, what it was and what would do', () => {
+  it('names the option, its value and what was expected', () => {
     const error = invalidOption('withMaxSteps', 0, 'a finite number above 0');
     expect(error.message).toBe('withMaxSteps got 0, expected a finite number above 0.');
     expect(error).toMatchObject({

@@ -26,12 +26,14 @@ export type ErrorCode =
   | 'parked'
   | 'stale_owner'
   | 'queue_full'
+  | 'queue_failed'
   | 'runtime_closed'
   | 'unknown_agent'
   | 'package_missing'
-  | 'store_failed';
+  | 'store_failed'
+  | 'bus_failed';
 
-/** Every error this library throws on purpose. Catch by `code`, never by message, which hides secrets. */
+/** An error that this library throws on purpose. Catch it by `code`, never by its message, which hides secrets. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   readonly code: ErrorCode;
@@ -47,20 +49,20 @@ export class AgentError extends Error {
     this.details = options.details ?? {};
   }
 
-  /** Works across duplicate installs and realms, where `instanceof` does not. */
+  /** Whether `error` is an `AgentError`. Works across duplicate installs and realms, where `instanceof` does not. */
   static is(error: unknown, code?: ErrorCode): error is AgentError {
     const candidate = error as Partial<AgentError> | null | undefined;
     return candidate?.name === 'AgentError' && (code === undefined || candidate.code === code);
   }
 }
 
-/** For options: says which one, what it was and what would do. */
+/** Creates the error of an option: its name, its value and what was expected. */
 export const invalidOption = (option: string, seen: unknown, expected: string): AgentError =>
   new AgentError('invalid_option', `${option} got ${show(seen)}, expected ${expected}.`, {
     details: { option, expected },
   });
 
-/** A value as an error message may show it: typed and short. */
+/** Formats a value for an error message: its type, shortened. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(clip(defaultRedactor.text(value)));
   if (typeof value === 'function') return 'a function';
@@ -72,17 +74,17 @@ export function show(value: unknown): string {
 
 const clip = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-/** Positive and finite, or a typed refusal: a limit of zero would stop every run before it starts. */
+/** Requires a positive finite number: a limit of zero would stop every run before it starts. */
 export function positive(option: string, value: number): number {
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   throw invalidOption(option, value, 'a finite number above 0');
 }
 
-/** Whether a value counts things: steps, tries, messages, bytes. Half of one is none. */
+/** Whether a value is a count: steps, attempts, messages, bytes. Fractions are not. */
 export const isWhole = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
 
-/** The same for what is counted: a fraction is refused. */
+/** Requires a positive whole number. */
 export function whole(option: string, value: number): number {
   if (isWhole(positive(option, value))) return value;
   throw invalidOption(option, value, 'a whole number above 0');

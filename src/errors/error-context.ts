@@ -1,10 +1,19 @@
 import { ErrorType } from './error-type.ts';
 
-/** What an {@link ErrorPolicy} judges: the newest failure and how often in a row it happened. */
+/** Input of an {@link ErrorPolicy}: the newest failure and how often in a row it happened. */
 export interface ErrorContext {
   readonly type: ErrorType;
-  /** The model's own answer failed (call, refusal, response format), so there is no answer to continue with. */
+  /**
+   * Whether the model's own answer failed (call, refusal, response format), so that there is no answer to continue
+   * with.
+   */
   readonly modelCall: boolean;
+  /**
+   * Count that the failure belongs to: `model` for a failed call, `tool` for an answered step with errors. Default:
+   * `model` if `modelCall` is set.
+   */
+  readonly countedAs?: 'model' | 'tool';
+  /** Failures in a row of the same count. */
   readonly consecutiveFailures: number;
   readonly totalFailures: number;
   readonly message?: string;
@@ -26,6 +35,6 @@ export const ErrorContext = {
   none: (): ErrorContext => none,
 } as const;
 
-/** Nothing failed: there is nothing to judge. A resolver may report a failure that the loop did not count. */
+/** Whether nothing failed. A resolver may report a failure that the loop did not count. */
 export const isNoFailure = ({ consecutiveFailures, message }: ErrorContext): boolean =>
   consecutiveFailures === 0 && message === undefined;

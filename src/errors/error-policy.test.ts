@@ -15,8 +15,8 @@ const failure = (more: Partial<ErrorContext> = {}): ErrorContext => ({
 const modelFailure = (more: Partial<ErrorContext> = {}): ErrorContext =>
   failure({ type: 'rate_limit', modelCall: true, ...more });
 
-describe('the words', () => {
-  it('are persisted as they are', () => {
+describe('error types and decisions', () => {
+  it('have their persisted values', () => {
     expect(ErrorType).toEqual({
       Tool: 'tool',
       Model: 'model',
@@ -30,7 +30,7 @@ describe('the words', () => {
 });
 
 describe('ErrorPolicy presets', () => {
-  it('D59: are exactly the table of the contract', () => {
+  it('D59: equal the table of the contract', () => {
     const row = ({ on, maxRetries }: ErrorPolicy) => [
       ...errorTypes.map((type) => on[type]),
       maxRetries,
@@ -103,7 +103,14 @@ describe('ErrorPolicy presets', () => {
     `);
   });
 
-  it('share one backoff: half a second, doubled up to 30, half of it random', () => {
+  it('production() retries every type but unknown, and counts model and tools apart', () => {
+    const { on, maxRetries } = ErrorPolicy.production();
+    expect(on).toEqual({ ...ErrorPolicy.retryAll().on, unknown: 'stop' });
+    expect(maxRetries).toEqual({ model: 4, tool: 5 });
+    expect(ErrorPolicy.from(ErrorPolicy.production().toJSON())).toEqual(ErrorPolicy.production());
+  });
+
+  it('share one backoff: half a second, doubled up to 30 seconds, half of it random', () => {
     for (const policy of [ErrorPolicy.stopOnAnyError(), ErrorPolicy.retryAll()])
       expect(policy.backoff).toEqual({ initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5 });
   });
@@ -115,30 +122,30 @@ describe('ErrorPolicy.evaluate', () => {
     ErrorPolicy.retryToolErrors(),
     ErrorPolicy.ignoreToolErrors(),
     ErrorPolicy.retryAll(0),
-  ])('no failure is nothing to stop for, whatever the policy', (policy) => {
+  ])('never stop without a failure', (policy) => {
     expect(policy.evaluate(ErrorContext.none())).toBe('ignore');
     expect(policy.evaluate({ ...ErrorContext.none(), totalFailures: 9 })).toBe('ignore');
   });
 
   it.each<[number, number, ErrorHandlingDecision, string]>([
-    [1, 3, 'retry', 'the first failure leaves three tries'],
+    [1, 3, 'retry', 'the first failure leaves three retries'],
     [3, 3, 'retry', 'the third failure leaves one'],
-    [4, 3, 'stop', 'tried again three times'],
+    [4, 3, 'stop', 'all three retries are used'],
     [9, 3, 'stop', 'long past'],
-    [1, 0, 'stop', 'no try again at all'],
-    [1, 1, 'retry', 'one try again'],
-    [2, 1, 'stop', 'it was used'],
+    [1, 0, 'stop', 'no retries'],
+    [1, 1, 'retry', 'one retry is left'],
+    [2, 1, 'stop', 'the only retry is used'],
   ])('%d failures in a row with maxRetries %d: %s (%s)', (consecutiveFailures, max, expected) => {
     const policy = ErrorPolicy.retryAll(max);
     expect(policy.evaluate(failure({ consecutiveFailures }))).toBe(expected);
   });
 
-  it('only failures in a row count, never the total', () => {
+  it('counts failures in a row, not in total', () => {
     const policy = ErrorPolicy.retryAll(2);
     expect(policy.evaluate(failure({ consecutiveFailures: 1, totalFailures: 40 }))).toBe('retry');
   });
 
-  it('ignore and stop do not count', () => {
+  it('does not count failures for ignore and stop', () => {
     const policy = ErrorPolicy.ignoreToolErrors();
     expect(policy.evaluate(failure({ consecutiveFailures: 50 }))).toBe('ignore');
     expect(policy.evaluate(failure({ type: 'unknown' }))).toBe('stop');
@@ -146,11 +153,15 @@ describe('ErrorPolicy.evaluate', () => {
 
   it.each<[string, ErrorContext, ErrorHandlingDecision]>([
     ['a failed model call cannot be ignored', modelFailure(), 'retry'],
-    ['its tries are capped too', modelFailure({ consecutiveFailures: 4 }), 'stop'],
-    ['an error that is not retryable stops at once', modelFailure({ retryable: false }), 'stop'],
+    ['its retries are limited too', modelFailure({ consecutiveFailures: 4 }), 'stop'],
+    [
+      'an error that is not retryable stops immediately',
+      modelFailure({ retryable: false }),
+      'stop',
+    ],
     ['a tool error is ignored', failure({ type: 'rate_limit' }), 'ignore'],
     [
-      'retryable is judged for model calls only',
+      'retryable applies to model calls only',
       failure({ type: 'rate_limit', retryable: false }),
       'ignore',
     ],
@@ -159,7 +170,7 @@ describe('ErrorPolicy.evaluate', () => {
     expect(policy.evaluate(context)).toBe(expected);
   });
 
-  it('retryable: false makes a retry of a model call a stop, and leaves tool errors alone', () => {
+  it('retryable: false stops a failed model call, but not a tool error', () => {
     const policy = ErrorPolicy.retryAll();
     expect(policy.evaluate(modelFailure({ retryable: false }))).toBe('stop');
     expect(policy.evaluate(failure({ retryable: false }))).toBe('retry');
@@ -181,7 +192,7 @@ describe('modifiers', () => {
     expect(base.withToolErrorHandling('ignore').on).toEqual({ ...base.on, tool: 'ignore' });
   });
 
-  it('withBackoff changes what is named', () => {
+  it('withBackoff changes only the given fields', () => {
     expect(base.withBackoff({ initialMs: 10, jitter: 0 }).backoff).toEqual({
       initialMs: 10,
       factor: 2,
@@ -190,7 +201,7 @@ describe('modifiers', () => {
     });
   });
 
-  it('never change the policy they start from', () => {
+  it('never change the original policy', () => {
     const before = JSON.stringify(base);
     base.withMaxRetries(9).withHandling('model', 'retry').withBackoff({ maxMs: 1 });
     expect(JSON.stringify(base)).toBe(before);
@@ -201,7 +212,7 @@ describe('modifiers', () => {
 });
 
 describe('as data', () => {
-  it('its own fields are exactly its JSON, and it comes back with its methods', () => {
+  it('has exactly the fields of its JSON, and from() restores its methods', () => {
     const policy = ErrorPolicy.retryAll(2).withBackoff({ initialMs: 1 });
     const json = JSON.parse(JSON.stringify(policy)) as ReturnType<typeof policy.toJSON>;
     expect(Object.keys(policy)).toEqual(['on', 'maxRetries', 'backoff']);
@@ -210,7 +221,7 @@ describe('as data', () => {
     expect(ErrorPolicy.from(policy)).toBe(policy);
   });
 
-  it('what JSON leaves out is as in the default: stop, no retries', () => {
+  it('fills in missing fields: stop, no retries', () => {
     expect(ErrorPolicy.from({ on: { tool: 'ignore' } as never })).toEqual(
       ErrorPolicy.stopOnAnyError().withToolErrorHandling('ignore'),
     );
@@ -220,7 +231,7 @@ describe('as data', () => {
     ['a negative count', () => ErrorPolicy.retryAll(-1), 'ErrorPolicy.maxRetries got -1'],
     ['a fraction', () => ErrorPolicy.retryToolErrors(1.5), 'ErrorPolicy.maxRetries got 1.5'],
     [
-      'an endless count',
+      'an infinite count',
       () => ErrorPolicy.retryAll(Infinity),
       'ErrorPolicy.maxRetries got Infinity',
     ],
@@ -251,7 +262,7 @@ describe('as data', () => {
       () => ErrorPolicy.from(ErrorPolicy.retryAll as never),
       'ErrorPolicy.from got a function',
     ],
-  ])('refuses %s', (_what, make, message) => {
+  ])('rejects %s', (_what, make, message) => {
     expect(make).toThrowError(
       expect.objectContaining({
         code: 'invalid_option',
@@ -282,10 +293,10 @@ describe('backoffMs', () => {
     [2, 0, 1_000, 'then it doubles'],
     [3, 0, 2_000, 'and again'],
     [7, 0, 30_000, 'up to half a minute'],
-    [50, 0, 30_000, 'and no further'],
+    [50, 0, 30_000, 'the maximum'],
     [1, 1, 250, 'at most half of it is random'],
     [1, 0.5, 375, 'in between'],
-    [7, 1, 15_000, 'also at the top'],
+    [7, 1, 15_000, 'also at the maximum'],
   ])('after %d failures with random %d: %d ms (%s)', (failures, random, expected) => {
     expect(backoffMs(backoff, failures, random)).toBe(expected);
   });

@@ -6,7 +6,7 @@ import { createRedactor, defaultRedactor, type Redactor } from './redactor.ts';
 
 const KEY = 'sk-live-abcdefghijklmnop1234';
 
-describe('where a value is hidden', () => {
+describe('the paths of hidden values', () => {
   it.each<[string, unknown, readonly string[]]>([
     ['nowhere', { user: 'bob', n: 1, list: ['a'] }, []],
     ['under a secret name', { user: 'bob', password: 'x' }, ['/password']],
@@ -21,16 +21,16 @@ describe('where a value is hidden', () => {
     ['in a name', { [KEY]: 1 }, ['/[redacted]']],
     ['in two names that look the same', { [KEY]: 1, [`${KEY}9`]: 2 }, ['/[redacted]']],
     ['under names that pointers escape', { 'a/b': { '~': KEY } }, ['/a~1b/~0']],
-    ['a text alone', KEY, ['']],
+    ['only a text', KEY, ['']],
     ['an empty secret is not hidden', { password: '' }, []],
-    ['the mark itself is no secret', { note: '[redacted]' }, []],
+    ['the placeholder is not a secret', { note: '[redacted]' }, []],
   ])('%s', (_name, value, hidden) => {
     const redacted = redactedWithPaths(defaultRedactor, value);
     expect(redacted.hidden).toEqual(hidden);
     expect(redacted.value).toEqual(defaultRedactor.value(value));
   });
 
-  it('is found for a redactor of one’s own, whatever it puts in the place', () => {
+  it('are found for a custom redactor with any replacement', () => {
     const own: Redactor = {
       text: (text) => text,
       value: <T>(value: T): T => {
@@ -45,7 +45,7 @@ describe('where a value is hidden', () => {
     expect(redactedWithPaths(copying, { a: [1, { b: 2 }] }).hidden).toEqual([]);
   });
 
-  it('is found where a redactor of one’s own adds names', () => {
+  it('are found if a custom redactor adds names', () => {
     const own: Redactor = {
       text: (text) => text,
       value: <T>(value: T): T => ({ in: { ...(value as { in: object }).in, note: 'cut' } }) as T,
@@ -54,7 +54,7 @@ describe('where a value is hidden', () => {
     expect(redactedWithPaths(own, { in: { a: 1 } }).hidden).toEqual(['/in']);
   });
 
-  it('is said within bounds: by the outermost names, or by the whole', () => {
+  it('are bounded: by the outermost names, or by the whole value', () => {
     const many = Array.from({ length: 100 }, () => ({ token: 'x' }));
     expect(redactedWithPaths(defaultRedactor, { a: many, b: many }).hidden).toEqual(['/a', '/b']);
     const names = Object.fromEntries(many.map((item, i) => [`n${i}`, item]));
@@ -65,7 +65,7 @@ describe('where a value is hidden', () => {
     ]);
   });
 
-  it('every difference lies at or below one of the paths', () => {
+  it('cover every difference', () => {
     const redactor = createRedactor({ keys: ['hush'] });
     const leaf = fc.oneof(fc.constant('plain'), fc.constant(KEY), fc.integer(), fc.constant(null));
     const key = fc.constantFrom('a', 'hush', 'a/b', '~', '__proto__', 'constructor', KEY);

@@ -2,46 +2,46 @@ import { isRecord } from '../json.ts';
 import { pointerTo } from '../json-pointer.ts';
 import type { Redactor } from './make-redactor.ts';
 
-/** A value as it may be shown, and where something in it is hidden. */
+/** A redacted value, and the positions of hidden parts. */
 export interface Redacted<T> {
   readonly value: T;
   /**
-   * JSON pointers: at each of them, or below, something is hidden. At most 32 of at most 200 characters: where there
-   * are more, they are those of the outermost keys, and `['']` means anywhere.
+   * JSON pointers to hidden parts, or to a parent of them. At most 32 pointers of at most 200 characters: if there are
+   * more, the pointers of the outermost keys, or `['']` for anywhere.
    */
   readonly hidden: readonly string[];
 }
 
-const MOST_PATHS = 32;
-const MOST_LENGTH = 200;
+const MAX_PATHS = 32;
+const MAX_LENGTH = 200;
 const nothing: readonly string[] = [];
 
-/** Redacts a value and returns the paths of the hidden parts, so that a reader can tell hidden from absent. */
+/** Redacts a value and returns the paths of the hidden parts, so that a reader can distinguish hidden from absent. */
 export function redactedWithPaths<T>(redactor: Redactor, value: T): Redacted<T> {
   const shown = redactor.value(value);
   if (shown === value) return { value, hidden: nothing };
   const found = new HiddenPaths();
-  compare(value, shown, { path: '', isCut: false }, redactor, found);
+  compare(value, shown, { path: '', isTruncated: false }, redactor, found);
   return { value: shown, hidden: found.paths };
 }
 
 class HiddenPaths {
   readonly #all = new Set<string>();
-  /** Of the outermost keys. */
+  /** Paths of the outermost keys. */
   readonly #outer = new Set<string>();
 
   add(path: string): void {
-    if (this.#all.size <= MOST_PATHS) this.#all.add(path);
-    if (this.#outer.size <= MOST_PATHS) this.#outer.add(/^(?:\/[^/]*)?/.exec(path)?.[0] ?? '');
+    if (this.#all.size <= MAX_PATHS) this.#all.add(path);
+    if (this.#outer.size <= MAX_PATHS) this.#outer.add(/^(?:\/[^/]*)?/.exec(path)?.[0] ?? '');
   }
 
   get paths(): readonly string[] {
-    const fitting = [this.#all, this.#outer].find(({ size }) => size <= MOST_PATHS);
+    const fitting = [this.#all, this.#outer].find(({ size }) => size <= MAX_PATHS);
     return fitting ? [...fitting] : [''];
   }
 }
 
-/** Works with custom redactors too, whatever they write in place of a hidden value. */
+/** Compares with the original, so it works with any custom redactor. */
 function compare(
   value: unknown,
   shown: unknown,
@@ -56,20 +56,20 @@ function compare(
     const entries = Object.entries(value);
     for (const [key, inner] of entries)
       if (Object.hasOwn(shown, key)) compare(inner, shown[key], below(at, key), redactor, found);
-      // the name itself is hidden, or stands no more
+      // the name itself is redacted or removed
       else found.add(below(at, redactor.text(key)).path);
     if (Object.keys(shown).length > entries.length) found.add(at.path);
   } else found.add(at.path);
 }
 
-/** A pointer; where it was cut, all below it has the same. */
+/** A pointer. If it is truncated, everything below it has the same pointer. */
 interface Place {
   readonly path: string;
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 function below(at: Place, key: string | number): Place {
-  if (at.isCut) return at;
+  if (at.isTruncated) return at;
   const path = pointerTo(at.path, key);
-  return path.length <= MOST_LENGTH ? { path, isCut: false } : { ...at, isCut: true };
+  return path.length <= MAX_LENGTH ? { path, isTruncated: false } : { ...at, isTruncated: true };
 }

@@ -1,28 +1,25 @@
 import { matchEnd } from './reading.ts';
 
-/**
- * A secret that is being left out, wherever the pieces of its text are split. It keeps no more than the few characters
- * that may turn out to stand behind it.
- */
+/** Skips a secret for any split of its text. It keeps only the few characters that may turn out to follow it. */
 export interface Hiding {
-  /** The place from which on the text is no part of the secret; -1 while all of it is. */
+  /** Returns the position where the secret ends; -1 while all of the text is part of it. */
   feed(text: string, at: number): number;
-  /** What was kept and stands behind the secret: call once, after its end. */
+  /** Returns kept text that follows the secret: call once, after its end. */
   rest(): string;
 }
 
-/** Blanks kept at most. */
-const MOST_BLANKS = 200;
-/** Punctuation kept at most; more of it is no end of a sentence. */
-const MOST_JOINTS = 16;
+/** Maximum blanks to keep. */
+const MAX_BLANKS = 200;
+/** Maximum punctuation to keep; more is not the end of a sentence. */
+const MAX_JOINTS = 16;
 
-/** As long as characters of the body come; a joint, such as a dot, belongs to it only if more of the body follows. */
+/** Skips characters of the body; a joint, such as a dot, belongs to it only if more of the body follows. */
 export class Run implements Hiding {
   readonly #body: RegExp;
   readonly #joint: RegExp;
   #kept = '';
 
-  /** Both sticky, and matching one character or more. */
+  /** Both are sticky and match one character or more. */
   constructor(body: RegExp, joint: RegExp) {
     this.#body = body;
     this.#joint = joint;
@@ -37,7 +34,7 @@ export class Run implements Hiding {
       const jointEnd = matchEnd(this.#joint, text, bodyEnd);
       if (jointEnd === text.length) {
         this.#kept += text.slice(bodyEnd);
-        if (this.#kept.length > MOST_JOINTS) this.#kept = '';
+        if (this.#kept.length > MAX_JOINTS) this.#kept = '';
         return -1;
       }
       if (jointEnd === bodyEnd || matchEnd(this.#body, text, jointEnd) === jointEnd) return bodyEnd;
@@ -51,7 +48,7 @@ export class Run implements Hiding {
   }
 }
 
-/** Up to a place that a pattern finds, such as the end of a line. */
+/** Skips up to a position that a pattern finds, such as the end of a line. */
 export class Until implements Hiding {
   readonly #end: RegExp;
 
@@ -71,25 +68,26 @@ export class Until implements Hiding {
 }
 
 /**
- * A string up to the quote that closes it, or a list or an object up to its last bracket. Text that travels in JSON is
- * escaped, any number of times: a quote counts by the number of backslashes before it. An empty line ends what never closes.
+ * Skips a string up to its closing quote, or a list or an object up to its last bracket. Text inside JSON is escaped,
+ * any number of times: a quote counts by the number of backslashes before it. An empty line ends what is never
+ * closed.
  */
 export class Quoted implements Hiding {
   /** `"`, `'`, a backtick, or three of them; '' outside of strings. */
   #quote: string;
-  /** Backslashes before a quote of this text's own. */
+  /** Backslashes before a quote of this text. */
   readonly #escapes: number;
-  /** Of brackets; 0 in a string alone. */
+  /** Depth of brackets; 0 in a string only. */
   #depth = 0;
   #slashes = 0;
   #sameQuotes = 0;
-  /** A line break with nothing but blanks behind it: where it stands, or what earlier pieces had of it. */
+  /** Position of a line break with only blanks after it, or what earlier chunks had of it. */
   #breakAt = -1;
   #kept = '';
   /** The quote that ended it, with its backslashes. */
   #closing = '';
 
-  /** Begins behind the quote, or at a bracket where there is none. */
+  /** Starts after the quote, or at a bracket if there is none. */
   constructor(quote: string, escapes: number) {
     this.#quote = quote;
     this.#escapes = escapes;
@@ -110,7 +108,7 @@ export class Quoted implements Hiding {
       if (shown >= 0) return this.#endAt(at + 1 - shown, start);
     }
     if (this.#breakAt >= 0 || this.#kept !== '') {
-      this.#kept = (this.#kept + text.slice(Math.max(this.#breakAt, start))).slice(0, MOST_BLANKS);
+      this.#kept = (this.#kept + text.slice(Math.max(this.#breakAt, start))).slice(0, MAX_BLANKS);
       this.#breakAt = -1;
     }
     return -1;
@@ -120,14 +118,14 @@ export class Quoted implements Hiding {
     return this.#kept;
   }
 
-  /** Where the secret ends; the first signs of its end may have come with an earlier piece. */
+  /** Returns the end of the secret; its first characters may have arrived in an earlier chunk. */
   #endAt(end: number, start: number): number {
     if (end >= start) return end;
     this.#kept = this.#closing.slice(0, start - end);
     return start;
   }
 
-  /** Whether the secret ends with this character: then how many of the last ones stand behind it, else -1. */
+  /** Returns how many of the last characters follow the secret if it ends with this character, else -1. */
   #take(char: string): number {
     if (char === '\\') {
       this.#slashes += 1;
@@ -149,7 +147,7 @@ export class Quoted implements Hiding {
 
   #takeQuote(char: string, slashes: number): number {
     const own = this.#escapes;
-    // a quote of the text around: what was escaped in it is cut off
+    // a quote of the surrounding text: an escaped value ends here
     if (slashes < own && char === '"') return this.#ending('\\'.repeat(slashes) + char);
     if (this.#quote === '') {
       if (slashes === own) this.#quote = char;
@@ -173,10 +171,10 @@ export class Quoted implements Hiding {
   }
 }
 
-/** Lines of YAML that are further in than the one that names the secret. */
+/** Skips lines of YAML that are indented more than the key. */
 export class Block implements Hiding {
   readonly #indent: number;
-  /** A line break and the blanks behind it, while it is open how far in the line is. */
+  /** A line break and the blanks after it: the indentation of a line that is still open. */
   #kept = '';
   #depth = 0;
   #isStart = false;
@@ -189,13 +187,13 @@ export class Block implements Hiding {
     for (let at = start; at < text.length; at++) {
       const char = text.charAt(at);
       if (char === '\n') {
-        this.#kept = this.#isStart ? `${this.#kept}\n`.slice(-MOST_JOINTS) : '\n';
+        this.#kept = this.#isStart ? `${this.#kept}\n`.slice(-MAX_JOINTS) : '\n';
         this.#isStart = true;
         this.#depth = 0;
       } else if (!this.#isStart) continue;
       else if (char === ' ' || char === '\t' || char === '\r') {
         this.#depth += 1;
-        this.#kept = (this.#kept + char).slice(-MOST_BLANKS);
+        this.#kept = (this.#kept + char).slice(-MAX_BLANKS);
       } else if (this.#depth <= this.#indent) return at;
       else {
         this.#isStart = false;
@@ -210,9 +208,12 @@ export class Block implements Hiding {
   }
 }
 
-/** Behind the password of an address, from its `@` on: a host, unless another `@` shows that the password was longer. */
+/**
+ * Reads the text after the password of a URL, from its `@` on: a host, unless another `@` shows that the password was
+ * longer.
+ */
 export class Host implements Hiding {
-  /** The newest `@` and what followed it in earlier pieces. */
+  /** The newest `@` and the text after it in earlier chunks. */
   #kept = '';
   #length = 0;
 
@@ -224,7 +225,7 @@ export class Host implements Hiding {
         this.#kept = '';
         this.#length = 0;
         from = at;
-      } else if (/[/?#\s"'`<>\\]/.test(char) || (this.#length += 1) > LONGEST_HOST) return from;
+      } else if (/[/?#\s"'`<>\\]/.test(char) || (this.#length += 1) > MAX_HOST) return from;
     }
     this.#kept += text.slice(from);
     return -1;
@@ -235,4 +236,4 @@ export class Host implements Hiding {
   }
 }
 
-const LONGEST_HOST = 255;
+const MAX_HOST = 255;

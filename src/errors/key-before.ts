@@ -1,22 +1,22 @@
-import { LONGEST_KEY, plainKey } from './secret-keys.ts';
+import { MAX_KEY, plainKey } from './secret-keys.ts';
 import type { Reading } from './reading.ts';
 
-/** The name of a secret that stands before its value. */
+/** The name of a secret before its value. */
 export interface SecretKey {
   readonly name: string;
   readonly kind: 'password' | 'secret';
   /** The quote at its end with the backslashes before it; '' for none. */
   readonly quote: string;
-  /** Where it begins, quote included. */
+  /** Its start, including the quote. */
   readonly start: number;
-  /** Secret in the query of an address alone: elsewhere it is an ordinary word. */
+  /** Whether it is secret only in the query of a URL: elsewhere it is an ordinary word. */
   readonly isQueryOnly: boolean;
 }
 
 const queryKeys = /^(?:key|sig|signature|xamzsignature|xgoogsignature)$/;
 const quotes = '"\'`';
 
-/** The name that ends at `at`, blanks aside, if it is one of a secret. */
+/** Returns the name that ends at `at`, ignoring blanks, if it is one of a secret. */
 export function keyBefore(reading: Reading, at: number): SecretKey | null {
   const { text, floor } = reading;
   let end = at;
@@ -33,9 +33,9 @@ function bareKey({ text, floor, kindOf }: Reading, end: number): SecretKey | nul
   let start = end;
   while (start > floor && isNameChar(text.charCodeAt(start - 1))) {
     start -= 1;
-    if (end - start > LONGEST_KEY) return null;
+    if (end - start > MAX_KEY) return null;
   }
-  // a line break that is written as `\n`
+  // a line break that is written as ` `
   if (text[start - 1] === '\\' && 'nrt'.includes(text.charAt(start))) start += 1;
   while (start < end && '-.'.includes(text.charAt(start))) start += 1;
   if (start === end) return null;
@@ -47,7 +47,7 @@ function bareKey({ text, floor, kindOf }: Reading, end: number): SecretKey | nul
   return text[start - 1] === ' ' ? twoWordKey(text, floor, start, name, kindOf) : null;
 }
 
-/** `API key: …` */
+/** Reads `API key: …`. */
 function twoWordKey(
   text: string,
   floor: number,
@@ -68,7 +68,7 @@ function quotedKey({ text, floor, kindOf }: Reading, end: number): SecretKey | n
   const quote = text.charCodeAt(end - 1);
   let inner = end - 1;
   while (inner > floor && end - inner < 32 && text.charCodeAt(inner - 1) === BACKSLASH) inner -= 1;
-  const farthest = Math.max(floor, inner - 2 * LONGEST_KEY);
+  const farthest = Math.max(floor, inner - 2 * MAX_KEY);
   let open = inner - 1;
   let hasEscapes = false;
   for (; open >= farthest; open--) {
@@ -89,7 +89,7 @@ function quotedKey({ text, floor, kindOf }: Reading, end: number): SecretKey | n
 const label =
   /^(?:name|key)\\{0,31}["'`]?\s{0,8}:\s{0,8}\\{0,31}["'`]([^"'`\\]{1,64})\\{0,31}["'`]\s{0,8},\s{0,64}$/;
 
-/** `"name": "Cookie", "value": …`, as headers and variables are listed. */
+/** Reads `"name": "Cookie", "value": …`, as in lists of headers and variables. */
 function labelKind(
   text: string,
   floor: number,
@@ -104,7 +104,7 @@ function labelKind(
 
 const BACKSLASH = 92;
 
-/** With its letters for `\u0070`, however often they were escaped. */
+/** Replaces escapes such as `\u0070` by their letters, at any depth of escaping. */
 const unescaped = (name: string): string =>
   name.replace(/\\+u([\da-f]{4})/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

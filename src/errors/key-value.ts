@@ -3,10 +3,10 @@ import { keyBefore, type SecretKey } from './key-before.ts';
 import { found, matchEnd, REDACTED, type Reading, type ScanResult } from './reading.ts';
 import { isReference, looksSecret } from './secret-words.ts';
 
-/** What is longer is no word. */
-const LONGEST_WORD = 128;
-const MOST_BLANKS = 64;
-const LONGEST_LINE = 200;
+/** Maximum characters of a word. */
+const MAX_WORD = 128;
+const MAX_BLANKS = 64;
+const MAX_LINE = 200;
 
 /** Up to the next blank or separator; a backslash belongs to it unless it escapes something. */
 const word = /(?:[^\s,;"'`\\]|\\(?![nrtu"'`\\/])){0,129}/y;
@@ -27,11 +27,11 @@ const tagText = /[^\s<>]{0,129}/y;
 const tagBody = /[^\s<>]+/y;
 const nothing = /(?!)/y;
 
-/** Schemes of an `Authorization` header, and those of them that take more than one word. */
+/** Schemes of an `Authorization` header, and those with more than one word. */
 const scheme =
   /^(?:basic|bearer|token|negotiate|ntlm|apikey|key|bot|ssws|dpop|geniekey|(digest|aws4-hmac-sha256|hmac\S*|signature|oauth|hawk|mac))$/i;
 
-/** A separator stands at `at`: is there the name of a secret before it, and a value behind it? */
+/** Checks a separator at `at`: whether there is the name of a secret before it, and a value after it. */
 export function judgeKeyValue(reading: Reading, at: number, separator: string): ScanResult {
   const { text } = reading;
   const behind = at + separator.length;
@@ -54,7 +54,7 @@ function judgeValue(
   const isArrow = separator === '=' && text[behind] === '>';
   const start = matchEnd(emphasis, text, isArrow ? behind + 1 : behind);
   const begin = matchEnd(key.quote === '' && !isArrow ? blanks : space, text, start);
-  if (begin - start > MOST_BLANKS) return begin;
+  if (begin - start > MAX_BLANKS) return begin;
   if (begin === text.length) return isEnd ? begin : null;
   if (separator === '>') return judgeTag(reading, begin);
   const quoted = judgeQuoted(reading, key, begin);
@@ -68,15 +68,15 @@ function judgeValue(
     : judgeWord(reading, key, begin, separator === ':' || separator === '=');
 }
 
-/** `<password>…</password>`; in a manual `<password>` stands for one. */
+/** Reads `<password>…</password>`; in a manual `<password>` is a placeholder. */
 function judgeTag({ text, isEnd }: Reading, begin: number): ScanResult {
   const end = matchEnd(tagText, text, begin);
-  if (end - begin > LONGEST_WORD) return found(begin, new Run(tagBody, nothing));
+  if (end - begin > MAX_WORD) return found(begin, new Run(tagBody, nothing));
   if (end === text.length && !isEnd) return null;
   return end > begin && text[end] === '<' ? found(begin, null, end) : begin;
 }
 
-/** Undefined where no quote stands. */
+/** Undefined if there is no quote. */
 function judgeQuoted({ text, isEnd }: Reading, key: SecretKey, at: number): ScanResult | undefined {
   const begin = matchEnd(literalPrefix, text, at);
   const end = matchEnd(opening, text, begin);
@@ -88,17 +88,17 @@ function judgeQuoted({ text, isEnd }: Reading, key: SecretKey, at: number): Scan
   const quote = text.slice(begin, end);
   if (quote.length === 1 || quote.startsWith('\\'))
     if (text.startsWith(quote, end)) return end + quote.length;
-  // behind a name without quotes this may be the end of a string that the name stands in
+  // after a name without quotes this may be the end of the surrounding string
   if (key.quote === '' && (end === text.length || /[\s,\]}:)]/.test(text.charAt(end)))) return end;
   const escapes = quote.lastIndexOf('\\') + 1;
   return found(end, new Quoted(quote.slice(escapes), escapes));
 }
 
-/** A list or an object. In a sentence a bracket may be that of a link. */
+/** Reads a list or an object. In a sentence a bracket may be that of a link. */
 function judgeBrackets({ text, isEnd }: Reading, key: SecretKey, begin: number): ScanResult {
   if (text.startsWith(REDACTED, begin)) return begin + REDACTED.length;
   const inner = matchEnd(space, text, begin + 1);
-  if (inner === text.length && !isEnd && inner - begin < MOST_BLANKS) return null;
+  if (inner === text.length && !isEnd && inner - begin < MAX_BLANKS) return null;
   const isSentence = key.quote === '' && !isCompound(key.name);
   if (isSentence && text[begin] === '[' && !/["'`\d[{]/.test(text.charAt(inner))) return begin + 1;
   if (text[begin + 1] === '{' && text[begin] === '{') return begin + 2;
@@ -109,18 +109,15 @@ function judgeBrackets({ text, isEnd }: Reading, key: SecretKey, begin: number):
 
 const isCompound = (name: string): boolean => /[-_.]|[a-z][A-Z]/.test(name);
 
-/** `key:` at the end of a line of YAML, and what belongs to it in the lines below. */
+/** Reads `key:` at the end of a line of YAML, with its value in the lines below. */
 function judgeBlock({ text, floor, isEnd }: Reading, key: SecretKey, begin: number): ScanResult {
   const indent = indentOf(text, floor, key);
   if (indent < 0) return begin;
   const next = matchEnd(/\r?\n/y, text, begin);
   const lineEnds = text.indexOf('\n', next);
   const isOpen = lineEnds < 0 && !isEnd;
-  const line = text.slice(
-    next,
-    Math.min(lineEnds < 0 ? text.length : lineEnds, next + LONGEST_LINE),
-  );
-  if (isOpen && line.length < LONGEST_LINE)
+  const line = text.slice(next, Math.min(lineEnds < 0 ? text.length : lineEnds, next + MAX_LINE));
+  if (isOpen && line.length < MAX_LINE)
     return /^\s*(?:-\s*)?\S*\s*\S*\s*$/.test(line) ? null : begin;
   const isEntry = /^\s*(?:-\s+)?(?:["']?[\w.-]{1,64}["']?:\s*\S*|-\s\S+)\s*$/.test(line);
   return line.search(/\S/) > indent && isEntry ? blockFound(begin, indent) : begin;
@@ -131,21 +128,21 @@ const blockFound = (at: number, indent: number): ScanResult => ({
   mark: ` ${REDACTED}`,
 });
 
-/** How far in the line of the key begins; -1 where the key does not begin it. */
+/** Returns the indentation of the key's line; -1 if the key does not start it. */
 function indentOf(text: string, floor: number, { start, quote }: SecretKey): number {
   if (quote !== '') return -1;
   let at = start;
-  while (at > floor && start - at < MOST_BLANKS && ' \t-'.includes(text.charAt(at - 1))) at -= 1;
+  while (at > floor && start - at < MAX_BLANKS && ' \t-'.includes(text.charAt(at - 1))) at -= 1;
   return at === 0 || text[at - 1] === '\n' ? start - at : -1;
 }
 
-/** `KEY=value`, in an environment, a query or a call. */
+/** Reads `KEY=value` in an environment, a query or a call. */
 function judgeAssigned(reading: Reading, key: SecretKey, begin: number): ScanResult {
   const { text, isEnd } = reading;
   const end = matchEnd(assigned, text, begin);
   const value = text.slice(begin, end);
   if (value === '') return begin;
-  if (value.length <= LONGEST_WORD) {
+  if (value.length <= MAX_WORD) {
     if (end === text.length && !isEnd) return null;
     if (isPlain(reading, key, value)) return end;
     if (key.isQueryOnly && !looksSecret(value)) return end;
@@ -153,7 +150,7 @@ function judgeAssigned(reading: Reading, key: SecretKey, begin: number): ScanRes
   return found(begin, new Run(assignedBody, joint));
 }
 
-/** `key: value` in a header, in YAML or in a sentence. */
+/** Reads `key: value` in a header, in YAML or in a sentence. */
 function judgeWord(
   reading: Reading,
   key: SecretKey,
@@ -164,10 +161,10 @@ function judgeWord(
   const end = matchEnd(word, text, begin);
   const value = text.slice(begin, end);
   if (value === '') return begin;
-  const isOpen = end === text.length && !isEnd && value.length <= LONGEST_WORD;
+  const isOpen = end === text.length && !isEnd && value.length <= MAX_WORD;
   if (isOpen) return null;
   const run = (): ScanResult => found(begin, new Run(wordBody, joint));
-  if (value.length > LONGEST_WORD) return run();
+  if (value.length > MAX_WORD) return run();
   if (/cookies?$/i.test(key.name) && value.includes('='))
     return found(begin, new Until(isInQuotes(text, key) ? lineOrQuoteEnd : lineEnd));
   if (/authorization$/i.test(key.name) && scheme.test(value))
@@ -181,13 +178,13 @@ function judgeWord(
   if (looksSecret(value)) return run();
   if (!isAssignment) return end;
   const after = matchEnd(blanks, text, end);
-  if (after === text.length && !isEnd) return after - end > MOST_BLANKS ? end : null;
+  if (after === text.length && !isEnd) return after - end > MAX_BLANKS ? end : null;
   const rest = text.slice(after, after + 2);
-  const isAlone = rest === '' || /^(?:[\r\n#"'`\\<]|\/\/)/.test(rest);
-  return isAlone || (isCompound(key.name) && /^[,;})]/.test(rest)) ? run() : end;
+  const isOnlyWord = rest === '' || /^(?:[\r\n#"'`\\<]|\/\/)/.test(rest);
+  return isOnlyWord || (isCompound(key.name) && /^[,;})]/.test(rest)) ? run() : end;
 }
 
-/** Words about the secret, code that reads it, and the folder that shells keep in PWD. */
+/** Whether it is a word about the secret, code that reads it, or the folder in PWD. */
 const isPlain = ({ kindOf }: Reading, { name }: SecretKey, value: string): boolean =>
   isReference(value, (other) => kindOf(other) !== null) ||
   (/pwd$/i.test(name) && /^(?:[/~]|[A-Z]:\\)/.test(value));
@@ -195,7 +192,7 @@ const isPlain = ({ kindOf }: Reading, { name }: SecretKey, value: string): boole
 const isInQuotes = (text: string, { start }: SecretKey): boolean =>
   /["'`]/.test(text.charAt(start - 1));
 
-/** `Authorization: Basic …` */
+/** Reads `Authorization: Basic …`. */
 function judgeCredentials(
   reading: Reading,
   key: SecretKey,
@@ -205,10 +202,10 @@ function judgeCredentials(
   const { text, isEnd } = reading;
   const name = text.slice(begin, end);
   const next = matchEnd(blanks, text, end);
-  if (next === end || next - end > MOST_BLANKS) return end;
+  if (next === end || next - end > MAX_BLANKS) return end;
   const valueEnd = matchEnd(word, text, next);
   const value = text.slice(next, valueEnd);
-  if (valueEnd === text.length && !isEnd && value.length <= LONGEST_WORD) return null;
+  if (valueEnd === text.length && !isEnd && value.length <= MAX_WORD) return null;
   if (value === '' || isReference(value, () => false)) return next;
   if (scheme.exec(name)?.[1] !== undefined)
     return found(next, new Until(isInQuotes(text, key) ? lineOrQuoteEnd : lineEnd));

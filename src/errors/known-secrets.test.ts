@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutKnown } from './known-secrets.ts';
 
-describe('secrets that are known by their value', () => {
+describe('known secrets', () => {
   it.each([
     ['none', 'nonexistent model, tool_choice none'],
     ['NONE', 'a NONE and none'],
@@ -15,7 +15,7 @@ describe('secrets that are known by their value', () => {
     ['abc', 'abc'],
     ['', 'nothing'],
     ['  ', 'two  blanks'],
-  ])('a dummy is no secret: %j in %j', (secret, text) => {
+  ])('keeps a placeholder: %j in %j', (secret, text) => {
     expect(withoutKnown(text, [secret])).toBe(text);
   });
 
@@ -23,16 +23,16 @@ describe('secrets that are known by their value', () => {
     ['q7xv', 'the key q7xv is wrong, not aq7xvb', 'the key [redacted] is wrong, not aq7xvb'],
     ['key.1+2', 'bad key.1+2! key-1+2', 'bad [redacted]! key-1+2'],
     ['swordfish', 'swordfishes eat "swordfish"', 'swordfishes eat "[redacted]"'],
-  ])('a short one is hidden where it stands alone: %s in %s', (secret, text, expected) => {
+  ])('hides a short secret only as a whole word: %s in %s', (secret, text, expected) => {
     expect(withoutKnown(text, [secret])).toBe(expected);
   });
 
-  it('a long one is hidden wherever it stands', () => {
+  it('hides a long secret anywhere', () => {
     const secret = 'a-key-of-twenty-chars';
     expect(withoutKnown(`x${secret}y`, [secret])).toBe('x[redacted]y');
   });
 
-  it('the longest is hidden first', () => {
+  it('hides the longest secret first', () => {
     const secrets = ['long-enough-to-be-one', 'long-enough-to-be-one-and-more'];
     expect(withoutKnown(`is ${secrets[1]}`, secrets)).toBe('is [redacted]');
   });

@@ -1,6 +1,6 @@
 import { REDACTED } from './reading.ts';
 
-/** What people write where a key is asked for and none is needed. */
+/** Placeholders for a key that is not needed. */
 const dummies = /* @__PURE__ */ (() =>
   new Set(
     (
@@ -10,14 +10,14 @@ const dummies = /* @__PURE__ */ (() =>
     ).split(' '),
   ))();
 
-/** Shorter ones are words, and stand in other words. */
+/** Minimum characters: shorter ones are words, and parts of other words. */
 const LONG = 16;
 
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /**
- * Hides secrets that are known by their value, such as a key that a provider repeats in its error. A short one is hidden
- * where it stands alone, not inside of a word, and a dummy such as `none` is no secret.
+ * Hides secrets by their value, such as a key that a provider repeats in its error. A short one is hidden only as a
+ * whole word, and a placeholder such as `none` is not a secret.
  */
 export function withoutKnown(text: string, secrets: readonly string[]): string {
   const known = [...new Set(secrets.map((secret) => secret.trim()))]

@@ -4,7 +4,7 @@ import { logMessage, logStack, logText } from './log-text.ts';
 const HOSTILE =
   'a\u001b[2J\u001b]0;title\u0007 b\u009b31m c\rd \u202eevil\n2026-01-01 INFO all is well sk-live-abcdefghijklmnop1234';
 
-it('D43: a line for a log holds no secret, no second line and nothing that drives a terminal', () => {
+it('D43: a log line has no secret, no line break and no terminal control', () => {
   const line =
     'a\\u001b[2J\\u001b]0;title\\u0007 b\\u009b31m c\\rd \\u202eevil\\n2026-01-01 INFO all is well [redacted]';
   expect(logText(HOSTILE)).toBe(line);
@@ -12,7 +12,7 @@ it('D43: a line for a log holds no secret, no second line and nothing that drive
   expect(logMessage(HOSTILE)).toBe(line);
 });
 
-it('a stack keeps its frames on lines of their own; the message stays one line', () => {
+it('a stack keeps its frames on separate lines, and the message on one', () => {
   const [head, ...frames] = logStack(
     new TypeError(`x\n    at forged (file.js:1:1)\n${HOSTILE}`),
   ).split('\n');

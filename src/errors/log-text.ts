@@ -2,13 +2,15 @@ import { visibleText } from '../visible-text.ts';
 import { messageOf } from './error-record.ts';
 import { defaultRedactor } from './make-redactor.ts';
 
-/** One line for a log: without secrets, and without characters that could forge a line or drive a terminal. */
+/**
+ * Returns one line for a log: without secrets, and without characters that could forge a line or control a terminal.
+ */
 export const logText = (text: string): string => visibleText(defaultRedactor.text(text));
 
-/** What was thrown, in one line. */
+/** Returns the message of a thrown value in one line. */
 export const logMessage = (thrown: unknown): string => logText(messageOf(thrown));
 
-/** The same, and below it the frames of the stack; a message of several lines cannot pose as other lines of the log. */
+/** Returns the message in one line and the stack frames below, so that a message cannot forge log lines. */
 export function logStack(thrown: unknown): string {
   if (!(thrown instanceof Error)) return logMessage(thrown);
   const lines = (thrown.stack ?? '').split('\n');

@@ -12,22 +12,22 @@ export interface Redactor {
   text(text: string): string;
   value<T>(value: T): T;
   isSecretKey(key: string): boolean;
-  /** The same as `text` for text that arrives in pieces. Without it, streamed text is held back word by word. */
+  /** Redacts text that arrives in chunks, like `text`. Without it, streamed text is held back word by word. */
   stream?(): TextStream;
   /** Whether a value is hidden because of its key. Without it, texts, lists and objects under a secret key are. */
   hidesUnder?(key: string, value: unknown): boolean;
 }
 
-/** Deeper than data is, and far from what the stack can take. */
-const MOST_DEPTH = 200;
+/** Maximum depth: deeper than real data, and far below the limit of the stack. */
+const MAX_DEPTH = 200;
 
 interface KnownKey {
-  /** As it is shown. */
+  /** The redacted key. */
   readonly name: string;
   readonly kind: KeyKind;
 }
 
-/** With the built-in keys and patterns and these besides; patterns are global. */
+/** Creates a redactor with the built-in keys and patterns plus these; patterns are global. */
 export function makeRedactor(
   moreKeys: readonly string[] = [],
   patterns: readonly RegExp[] = [],
@@ -46,13 +46,13 @@ export function makeRedactor(
 
   const jsonText = (input: string): string => {
     const parsed = parseJson(input);
-    // what is nested too deep is read as plain text
+    // a value that is nested too deep is read as plain text
     if (!parsed.ok || isTooDeep(parsed.value)) return input;
     const redacted = walk(parsed.value);
     return redacted === parsed.value ? input : JSON.stringify(redacted);
   };
 
-  // the same few keys come again and again
+  // the same few keys repeat
   const known = new Map<string, KnownKey>();
   const keyOf = (key: string): KnownKey => {
     const found = known.get(key);
@@ -65,7 +65,7 @@ export function makeRedactor(
   const walk = (value: unknown, depth: number = 0): unknown => {
     if (typeof value === 'string') return text(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (depth > MOST_DEPTH) return REDACTED;
+    if (depth > MAX_DEPTH) return REDACTED;
     if (Array.isArray(value)) return mapped(value, (item) => walk(item, depth + 1));
     if (isRecord(value) && typeof value['toJSON'] === 'function')
       return walk((value as { toJSON(): unknown }).toJSON(), depth + 1);
@@ -96,7 +96,7 @@ export function makeRedactor(
 
 const secretValue: KnownKey = { name: 'value', kind: 'secret' };
 
-/** `{ name: 'Cookie', value: … }`, as headers and variables are listed: the key whose value is secret. */
+/** Returns the key of `{ name: 'Cookie', value: … }`, as in lists of headers and variables. */
 function namedSecret(record: object, kindOf: (key: string) => KeyKind): 'value' | null {
   const { name, key, value } = record as Record<string, unknown>;
   const label = name ?? key;
@@ -105,7 +105,7 @@ function namedSecret(record: object, kindOf: (key: string) => KeyKind): 'value' 
     : null;
 }
 
-/** Hides what either of the two hides. */
+/** Combines two redactors: hides what either hides. */
 export const bothRedactors = (a: Redactor, b: Redactor): Redactor =>
   a === b
     ? a
@@ -117,7 +117,7 @@ export const bothRedactors = (a: Redactor, b: Redactor): Redactor =>
         stream: () => piped(streamOf(a), streamOf(b)),
       };
 
-/** Redacts text that arrives in pieces; a redactor without a stream of its own knows secrets of any shape. */
+/** Returns the redactor's stream, or one that works for any redactor and holds back the last words. */
 export const streamOf = (redactor: Redactor): TextStream =>
   redactor.stream?.() ?? new WordStream((text) => redactor.text(text), 4);
 
@@ -129,11 +129,11 @@ const piped = (first: TextStream, second: TextStream): TextStream => ({
   end: () => second.push(first.end()) + second.end(),
 });
 
-/** Looked at level by level, for the stack cannot take what is too deep. */
+/** Whether a value is nested too deep. Checked level by level, because recursion would overflow the stack. */
 function isTooDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MOST_DEPTH) return true;
+    if (depth > MAX_DEPTH) return true;
     level = level.flatMap((each) =>
       typeof each === 'object' && each !== null ? Object.values(each) : [],
     );
@@ -141,7 +141,7 @@ function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Numbers are counts, unless they stand under a password. */
+/** Whether a value under a key of this kind is hidden. Numbers are counts, except in a password. */
 const isHidden = (kind: KeyKind, value: unknown): boolean => {
   if (kind === null || value === null || value === '') return false;
   if (typeof value === 'number') return kind === 'password' && Math.abs(value) >= 1_000;

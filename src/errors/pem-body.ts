@@ -1,6 +1,6 @@
 import type { Hiding } from './hiding.ts';
 
-/** Line breaks may be written as `\n`, where the key travels in JSON. */
+/** A line break, also written as ` ` if the key is inside JSON. */
 const gap = /^(?:\s|\\+[nr])*/;
 const lineBreak = /\n|\\+n/;
 const lineEnd = /^(?:[ \t\r]*(?:\n|\\+[nr])|["'`\\]|-----END)/;
@@ -13,30 +13,30 @@ const ending = /^-----END [A-Z0-9 ]{0,60}-----/;
 const openEnding = /^-----END [A-Z0-9 ]{0,60}-{0,4}$/;
 const thenEnding = /^(?:\s|\\+[nr])*-----END/;
 const thenOpenEnding = /^(?:\s|\\+[nr])*(?:\\+|-{1,5}|-----EN?)?$/;
-/** Also what is written for an address; two dashes begin the end of the key. */
+/** Also a value that is encoded for a URL; two dashes start the end of the key. */
 const base64 = /^(?:[A-Za-z0-9+/=_]|-(?!-|$))*/;
 
-/** No word of a sentence is as long. */
+/** Minimum length that no word of a sentence has. */
 const LONG = 24;
-/** Blanks that are kept while nothing follows. */
-const MOST_GAP = 200;
+/** Blanks to keep while nothing follows. */
+const MAX_GAP = 200;
 
 const WAIT = -1;
 const OVER = -2;
 
 /**
- * The body of a private key: lines of base64 and their headers, up to and with the line that ends it. A key that is cut off
- * hides its lines alone: the text behind them is shown.
+ * The body of a private key: lines of base64 and their headers, up to and including the last line. An incomplete key
+ * hides only its lines: the text after them is shown.
  */
 export class PemBody implements Hiding {
-  /** What has come and is not decided: a gap and the beginning of a word; in the end what stands behind the key. */
+  /** Undecided text: a gap and the start of a word; at the end, the text after the key. */
   #kept = '';
   #isOver = false;
   /** Whether a long line continues. */
   #isInside = false;
   #isFirst = true;
   #lineLength = 0;
-  /** A line shorter than the first is the last. */
+  /** Whether the last line has passed: one that is shorter than the first. */
   #hasLast = false;
 
   feed(text: string, at: number): number {
@@ -57,25 +57,25 @@ export class PemBody implements Hiding {
 
   rest(): string {
     if (this.#isOver) return this.#kept;
-    // the text ends here: then a line counts, however short
+    // the text ends here: a line counts, however short
     const [blank = ''] = gap.exec(this.#kept) ?? [];
     const word = this.#kept.slice(blank.length);
     const isBody = base64.exec(word)?.[0] === word && this.#isLine(blank);
     return isBody && word !== '' ? '' : this.#kept;
   }
 
-  /** How many characters belong to the key. */
+  /** Returns how many characters belong to the key. */
   #take(rest: string): number {
     if (this.#isInside) {
       const [more = ''] = base64.exec(rest) ?? [];
       const behind = rest.length - more.length;
-      // a dash at the end may be one of the line, or the first of those that end the key
+      // a dash at the end may belong to the line, or start the end of the key
       this.#isInside = behind === 0 || (behind === 1 && rest.endsWith('-'));
       return this.#isInside && more === '' ? WAIT : more.length;
     }
     const [blank = ''] = gap.exec(rest) ?? [];
     const word = rest.slice(blank.length);
-    if (word === '' || /^\\+$/.test(word)) return rest.length > MOST_GAP ? OVER : WAIT;
+    if (word === '' || /^\\+$/.test(word)) return rest.length > MAX_GAP ? OVER : WAIT;
     if (END.startsWith(word) || openEnding.test(word)) return WAIT;
     const [end] = ending.exec(word) ?? header.exec(word) ?? [];
     if (end !== undefined) {
@@ -94,11 +94,11 @@ export class PemBody implements Hiding {
     return blank.length + length;
   }
 
-  /** Whether a short word is a line of the key: it stands alone in its line, or the end of the key follows. */
+  /** Whether a short word is a line of the key: it is alone in its line, or the end of the key follows. */
   #fit(blank: string, after: string, length: number): number {
     if (thenEnding.test(after)) return length;
     if (this.#isLine(blank) && lineEnd.test(after)) return length;
-    return after.length <= MOST_GAP && thenOpenEnding.test(after) ? WAIT : OVER;
+    return after.length <= MAX_GAP && thenOpenEnding.test(after) ? WAIT : OVER;
   }
 
   #isLine(blank: string): boolean {

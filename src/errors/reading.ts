@@ -3,17 +3,17 @@ import type { KeyKind } from './secret-keys.ts';
 
 export const REDACTED = '[redacted]';
 
-/** A text while secrets are looked for in it. */
+/** A text that is searched for secrets. */
 export interface Reading {
   readonly text: string;
-  /** What lies before was hidden or belongs to something else. */
+  /** Position before which everything was hidden or is decided. */
   readonly floor: number;
-  /** Whether nothing more comes. */
+  /** Whether no more text follows. */
   readonly isEnd: boolean;
   readonly kindOf: (key: string) => KeyKind;
 }
 
-/** A secret: what stands before `from` is shown, then the mark; `hiding` leaves out the rest, from `to` on. */
+/** A secret: the text before `from` is shown, then the mark; `hiding` skips the rest, from `to` on. */
 export interface Found {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,7 @@ export interface Found {
   readonly hiding: Hiding | null;
 }
 
-/** A secret, or the place from which to look on; null while only more text can tell. */
+/** A secret, or the position to continue from; null while more text is needed. */
 export type ScanResult = Found | number | null;
 
 export const found = (from: number, hiding: Hiding | null, to: number = from): Found => ({
@@ -31,7 +31,7 @@ export const found = (from: number, hiding: Hiding | null, to: number = from): F
   hiding,
 });
 
-/** Where a sticky pattern ends that begins at `at`; `at` where it does not match. */
+/** Returns the end of a sticky pattern that starts at `at`; `at` if it does not match. */
 export function matchEnd(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

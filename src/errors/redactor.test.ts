@@ -65,7 +65,7 @@ describe('keys', () => {
     expect(value({ token: inner })).toEqual({ token: inner });
   });
 
-  it('a key that is itself a secret is hidden', () => {
+  it('hides a key that is itself a secret', () => {
     const keyed = { 'sk-live-abcdefghijklmnop1234': 'active', other: 1 };
     expect(value(keyed)).toEqual({ [REDACTED]: 'active', other: 1 });
   });
@@ -88,8 +88,8 @@ describe('patterns', () => {
     ['a Google key', 'AIzaSyA-1234567890abcdefghijklmnopqrs'],
     ['a JWT', jwt],
     ['a private key', '-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----'],
-    ['a private key that is cut off', '-----BEGIN PRIVATE KEY-----\nMIIEabc'],
-  ])('%s is hidden between words and alone', (_what, secret) => {
+    ['an incomplete private key', '-----BEGIN PRIVATE KEY-----\nMIIEabc'],
+  ])('%s is hidden between words and on its own', (_what, secret) => {
     expect(text(secret)).toBe(REDACTED);
     const end = secret.includes('cut') || !secret.includes('END') ? '' : ' behind';
     expect(text(`before ${secret}${end}`)).toBe(`before ${REDACTED}${end}`);
@@ -120,7 +120,7 @@ describe('patterns', () => {
     [
       'Authorization: Basic dXNlcjpodW50ZXIy',
       'Authorization: Basic [redacted]',
-      'a header that is no bearer token',
+      'a header without a bearer token',
     ],
   ])('%s -> %s (%s)', (input, expected) => {
     expect(text(input)).toBe(expected);
@@ -154,11 +154,11 @@ describe('JSON inside strings', () => {
     ['between words', `request failed with ${once}, try again`],
     ['escaped, between words', `request failed with ${twice}, try again`],
     ['escaped twice, between words', `request failed with ${thrice}, try again`],
-    ['cut off behind the secret', once.slice(0, once.indexOf('note'))],
-    ['cut off inside the secret', once.slice(0, once.indexOf('ter2'))],
-    ['cut off inside, escaped', twice.slice(0, twice.indexOf('ter2'))],
+    ['truncated after the secret', once.slice(0, once.indexOf('note'))],
+    ['truncated inside the secret', once.slice(0, once.indexOf('ter2'))],
+    ['truncated inside, escaped', twice.slice(0, twice.indexOf('ter2'))],
     ['like Python prints it', "{'user': 'bob', 'password': 'hunter2'}"],
-    ['behind a path that ends in a backslash', String.raw`x {"path":"C:\\","password":"hunter2"}`],
+    ['after a path that ends in a backslash', String.raw`x {"path":"C:\\","password":"hunter2"}`],
     ['with quotes in the secret', String.raw`x {"password":"a\"hunter2\"","user":"bob"}`],
     ['an object under a secret key', '{"credentials":{"pin":"hunter2"}}'],
   ])('%s', (_how, input) => {
@@ -169,7 +169,7 @@ describe('JSON inside strings', () => {
     expect(value({ deep: [input] })).toEqual({ deep: [output] });
   });
 
-  it('JSON without secrets keeps its own spelling', () => {
+  it('JSON without secrets keeps its formatting', () => {
     const spaced = '{ "user" : "bob",\n "n": 1.0 }';
     expect(text(spaced)).toBe(spaced);
   });
@@ -178,7 +178,7 @@ describe('JSON inside strings', () => {
     expect(text('x {"password":"","user":"bob"}')).toBe('x {"password":"","user":"bob"}');
   });
 
-  it('every secret that JSON can hold is hidden, at any depth of escaping', () => {
+  it('hides every secret in JSON, at any depth of escaping', () => {
     const anySecret = fc.string({ minLength: 8, unit: 'binary' }).filter((s) => !s.includes('red'));
     fc.assert(
       fc.property(anySecret, fc.nat(3), fc.boolean(), (secret, depth, isWhole) => {
@@ -192,7 +192,7 @@ describe('JSON inside strings', () => {
     );
   });
 
-  // no clock: with a pattern that looks again from each place, these take minutes
+  // no clock: with a pattern that searches again from each position, these take minutes
   it.each(
     [
       ' ',
@@ -215,11 +215,11 @@ describe('JSON inside strings', () => {
       [piece, piece.repeat(500_000 / piece.length)],
       [`x, ${piece}`, `authorization: "password":"${piece.repeat(500_000 / piece.length)}:x`],
     ]),
-  )('half a megabyte of %j takes no longer than its length', (_piece, input) => {
+  )('half a megabyte of %j takes linear time', (_piece, input) => {
     expect(text(input)).toBeTypeOf('string');
   });
 
-  it('D43: what is nested deeper than the stack can take is hidden or read as text, and never an error', () => {
+  it('D43: hides or reads as text what is nested deeper than the stack allows, without an error', () => {
     const depth = 50_000;
     const deep = `${'['.repeat(depth)}{"password":"hunter2"}${']'.repeat(depth)}`;
     expect(text(deep)).toBe(deep.replace('hunter2', REDACTED));
@@ -247,7 +247,7 @@ describe('custom keys and patterns', () => {
     });
   });
 
-  it('a pattern sees the text of JSON as well as its strings', () => {
+  it('a pattern applies to the text of JSON and to its strings', () => {
     const cards = createRedactor({ patterns: [/"pin":\s*\d+/] });
     expect(cards.text('{"pin": 1234}')).toBe(`{${REDACTED}}`);
   });
@@ -268,7 +268,7 @@ describe('custom keys and patterns', () => {
     [{ patterns: ['secret'] as never }, /createRedactor patterns got "secret"/],
     [{ keys: [5] as never }, /createRedactor keys got 5/],
     [{ keys: [''] }, /createRedactor keys got ""/],
-  ])('%j is refused', (options, message) => {
+  ])('rejects %j', (options, message) => {
     expect(() => createRedactor(options)).toThrow(message);
     try {
       createRedactor(options);
@@ -284,7 +284,7 @@ describe('values', () => {
     plain: Object.freeze({ n: 1 }),
   });
 
-  it('the input is never changed', () => {
+  it('never changes its input', () => {
     const before = structuredClone(frozen);
     const seen = value(frozen);
     expect(frozen).toEqual(before);
@@ -294,7 +294,7 @@ describe('values', () => {
     });
   });
 
-  it('what has no secret comes back as the same object', () => {
+  it('returns the same object if it has no secret', () => {
     const clean = { a: [1, 'two', { three: null }], b: { c: 'd' } };
     expect(value(clean)).toBe(clean);
     expect(value(frozen).plain).toBe(frozen.plain);
@@ -305,7 +305,7 @@ describe('values', () => {
     expect(value(input)).toBe(input);
   });
 
-  it('objects with toJSON are read through it', () => {
+  it('reads objects with toJSON through it', () => {
     const at = new Date(0);
     const holder = { toJSON: () => ({ password: 'hunter2' }) };
     expect(value({ at, holder })).toEqual({
@@ -314,7 +314,7 @@ describe('values', () => {
     });
   });
 
-  it('redacting twice changes nothing more', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         const once = value(json);
@@ -324,7 +324,7 @@ describe('values', () => {
   });
 });
 
-it('names of its own are found in letters of another alphabet too', () => {
+it('detects custom names in letters of another alphabet', () => {
   const redactor = createRedactor({ keys: ['tax_id'] });
   expect(redactor.value({ taх_id: 'DE1', 'Tax-Id': 'DE2', tax: 'DE3' })).toEqual({
     taх_id: REDACTED,

@@ -12,13 +12,16 @@ export {
 } from './make-redactor.ts';
 
 export interface RedactorOptions {
-  /** Further key names whose values are hidden, compared without case, `-`, `_` and `.`. */
+  /** Additional key names with hidden values, compared without case, `-`, `_` and `.`. */
   readonly keys?: readonly string[];
-  /** Further patterns hidden inside any text. */
+  /** Additional patterns to hide in any text. */
   readonly patterns?: readonly RegExp[];
 }
 
-/** Hides values under secret-looking keys, and secret-looking text anywhere, JSON inside strings included. */
+/**
+ * Creates a redactor that hides values under secret-looking keys, and secret-looking text anywhere, including JSON
+ * inside strings.
+ */
 export const createRedactor = ({ keys = [], patterns = [] }: RedactorOptions = {}): Redactor =>
   makeRedactor(keys.map(checkedKey), patterns.map(globalPattern));
 

@@ -1,4 +1,4 @@
-/** What a key names: a password (also where it is a number), another secret (a number is a count), or nothing secret. */
+/** Kind of a key: a password (numbers included), another secret (numbers are counts), or none. */
 export type KeyKind = 'password' | 'secret' | null;
 
 const passwords =
@@ -19,7 +19,7 @@ const endings = /* @__PURE__ */ (() =>
     ].join('|')})keys?)$`,
   ))();
 
-/** Tokens of text and of pages are no secrets. */
+/** Tokens of text and of pages are not secrets. */
 const plainToken = /* @__PURE__ */ (() =>
   new RegExp(
     `(?:${[
@@ -31,11 +31,11 @@ const plainToken = /* @__PURE__ */ (() =>
 const manyTokens =
   /(?:api|access|auth|refresh|bearer|session|id|csrf|xsrf|device|bot|git\w{0,3}|npm|slack|hf|personal|security|secret|service|app|deploy|client|jwt|push|reset)tokens$/;
 
-/** Letters of other alphabets that look like ours. */
+/** Letters of other alphabets that look like Latin ones. */
 const lookalikes = 'аеорсухіѕԁ';
 const latin = 'aeopcyxisd';
 
-/** The name without case, `-`, `_`, `.` and blanks. */
+/** Returns the name without case, `-`, `_`, `.` and blanks. */
 export const plainKey = (key: string): string =>
   asciiKey(key)
     .toLowerCase()
@@ -50,22 +50,22 @@ function asciiKey(key: string): string {
   );
 }
 
-/** Reads names of keys; `more` are secret too. */
+/** Creates a reader of key names; `more` are secret too. */
 export function keyReader(more: readonly string[]): (key: string) => KeyKind {
   const own = new Set(more.map(plainKey));
-  // the same few names come again and again
+  // the same few names repeat
   const known = new Map<string, KeyKind>();
   return (key) => {
     const found = known.get(key);
     if (found !== undefined) return found;
-    const kind = key.length > LONGEST_KEY ? null : kindOf(plainKey(key), own);
+    const kind = key.length > MAX_KEY ? null : kindOf(plainKey(key), own);
     if (known.size < 2_000) known.set(key, kind);
     return kind;
   };
 }
 
-/** No name is longer. */
-export const LONGEST_KEY = 64;
+/** Maximum characters of a name. */
+export const MAX_KEY = 64;
 
 function kindOf(plain: string, own: ReadonlySet<string>): KeyKind {
   if (passwords.test(plain)) return 'password';

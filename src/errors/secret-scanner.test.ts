@@ -15,7 +15,7 @@ const shown = (pieces: readonly string[], redactor = defaultRedactor): string =>
   return pieces.map((piece) => text.push(piece)).join('') + text.end();
 };
 
-/** The text in pieces of these lengths, again and again. */
+/** Splits the text into chunks of these lengths, repeatedly. */
 function cut(text: string, lengths: readonly number[]): string[] {
   const pieces: string[] = [];
   for (let i = 0, n = 0; i < text.length; n++) {
@@ -30,7 +30,7 @@ const secrets = [
   ['sk-live-4f9a2b7c8d1e6f3a5b9c0d2e', 'The key is @ and it works.'],
   ['ghp_abcdefghijklmnopqrstuvwxyz0123', 'Use @ for the clone.'],
   ['abcdef0123456789abcdef', 'Send Authorization: Bearer @ with it.'],
-  // known by letters alone, which may come one by one
+  // detected only by letters, which may arrive one by one
   ['abcdef0123456789abcdef', 'Send bearer @ with it.'],
   ['AKIAIOSFODNN7EXAMPLE', 'The id is @ here.'],
   ['hunter2hunter2', 'It is postgres://app:@@db.internal/orders, as ever.'],
@@ -42,8 +42,8 @@ const secrets = [
   ],
 ] as const;
 
-describe('text that arrives in pieces', () => {
-  it.each(secrets)('D43: hides %s in “%s”, wherever it is cut', (secret, frame) => {
+describe('text that arrives in chunks', () => {
+  it.each(secrets)('D43: hides %s in “%s” for any split', (secret, frame) => {
     const text = frame.replace('@', secret);
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (lengths) => {
@@ -56,8 +56,8 @@ describe('text that arrives in pieces', () => {
     );
   });
 
-  it.each(secrets)('D43: hides %s in “%s” behind much that is plain', (secret, frame) => {
-    // more than is remembered, so that what is remembered has been cut, at whatever place
+  it.each(secrets)('D43: hides %s in “%s” after much plain text', (secret, frame) => {
+    // more than the context, so that the context has been shortened at any position
     for (let words = 170; words < 200; words++) {
       const text = `${'plain '.repeat(words)}${frame.replace('@', secret)}`;
       for (const length of [1, 4, 7]) {
@@ -68,14 +68,14 @@ describe('text that arrives in pieces', () => {
     }
   });
 
-  it('shows plain text piece by piece, as it comes', () => {
+  it('shows plain text chunk by chunk, as it arrives', () => {
     const text = streamOf(defaultRedactor);
     const pieces = ['Two part', 'ners in', ' Ghent, ', 'and no', ' more.'];
     expect(pieces.map((piece) => text.push(piece))).toEqual(pieces);
     expect(text.end()).toBe('');
   });
 
-  it('changes no text without a secret', () => {
+  it('does not change text without a secret', () => {
     const words = fc.constantFrom(
       'a', 'word', 'key:', 'token', 'x=1', 'https://example.com/a?b=c', '"city":', '"Ghent"', '\n',
       'sk-', 'bearer', '`code`', 'well-known', "don't", 'eyJ', '—',
@@ -92,21 +92,21 @@ describe('text that arrives in pieces', () => {
     );
   });
 
-  it('with patterns of one’s own it shows whole words', () => {
+  it('shows whole words with custom patterns', () => {
     const own = createRedactor({ patterns: [/CUST-\d{8}/] });
     expect(shown(['Customer CU', 'ST-1234', '5678 is known.'], own)).toBe(
       'Customer [redacted] is known.',
     );
   });
 
-  it('a pattern over several words hides them, wherever they are cut', () => {
+  it('hides a match across several words for any split', () => {
     const own = createRedactor({ patterns: [/CUST \d{4} \d{4}/] });
     const text = 'It is for CUST 1234 5678, who came by today to ask, and for no one else.';
     for (const length of [1, 2, 5, 11, 30])
       expect(shown(cut(text, [length]), own)).toBe(own.text(text));
   });
 
-  it('a redactor of one’s own is asked for whole words', () => {
+  it('calls a custom redactor with whole words', () => {
     const own: Redactor = {
       text: (text) => text.replaceAll(/magic \w+/g, '***'),
       value: (value) => value,
@@ -117,7 +117,7 @@ describe('text that arrives in pieces', () => {
     expect(shown(cut(text, [4]), bothRedactors(own, defaultRedactor))).toBe(own.text(text));
   });
 
-  it('a long word is not held for ever by patterns of one’s own, and a long match is left out', () => {
+  it('releases a long word with custom patterns, and drops a long match', () => {
     const own = createRedactor({ patterns: [/CUST-\d+/] });
     const words = 'x'.repeat(20_000);
     expect(shown(cut(words, [100]), own)).toBe(words);
@@ -128,7 +128,7 @@ describe('text that arrives in pieces', () => {
     expect(shown(cut(long, [100]), own)).toBe('see [redacted] and more');
   });
 
-  it('does not wait for ever', () => {
+  it('does not wait without limit', () => {
     const text = streamOf(defaultRedactor);
     let seen = '';
     for (let i = 0; i < 2_000; i++) seen += text.push('https://example.com/');
@@ -158,7 +158,7 @@ describe('D92: secrets of any length', () => {
     ['a cookie', `Cookie: sid=${secret}\n`],
     ['the password of an address', `postgres://app:${secret}@db/x`],
     ['a token as the user of an address', `https://${secret}@db.example/x`],
-  ])('%s is left out to its end, in chunks of any size', (_what, text) => {
+  ])('%s is removed to its end, in chunks of any size', (_what, text) => {
     for (const length of [1, 4, 20, 100, 5_000]) {
       const seen = shown(cut(`Here: ${text} this is behind it.`, [length]));
       for (let i = 0; i + 16 <= secret.length; i += 16)
@@ -177,12 +177,12 @@ describe('private keys', () => {
   it.each([
     ['its end', `${begin}\n${line}\n-----END PRIVATE KEY-----\nrm -rf /`, '[redacted]\nrm -rf /'],
     ['no end', `${begin}\n${line}\nabcd\nrm -rf / now`, '[redacted]\nrm -rf / now'],
-    ['words at once', `${begin} and then rm -rf /`, '[redacted] and then rm -rf /'],
-    ['words in the next line', `${begin}\nrm -rf / now`, '[redacted]\nrm -rf / now'],
-    ['words in the same line', `${begin}\n${line} rm -rf /`, '[redacted] rm -rf /'],
-    ['a sign', `${begin}\n${line}; rm -rf /`, '[redacted]; rm -rf /'],
+    ['text immediately', `${begin} and then rm -rf /`, '[redacted] and then rm -rf /'],
+    ['text in the next line', `${begin}\nrm -rf / now`, '[redacted]\nrm -rf / now'],
+    ['text in the same line', `${begin}\n${line} rm -rf /`, '[redacted] rm -rf /'],
+    ['a symbol', `${begin}\n${line}; rm -rf /`, '[redacted]; rm -rf /'],
     [
-      'words and then an end',
+      'text, then an end',
       `${begin}\nrm -rf /\n-----END PRIVATE KEY-----`,
       `[redacted]\nrm -rf /\n-----END PRIVATE KEY-----`,
     ],
@@ -194,23 +194,23 @@ describe('private keys', () => {
       '"[redacted]\\n", x',
     ],
     ['another key', `${begin}\n${line}\n${begin}\n${line}\n`, '[redacted]\n[redacted]\n'],
-  ])('what follows a key is shown: %s', (_what, text, expected) => {
+  ])('shows what follows a key: %s', (_what, text, expected) => {
     expect(defaultRedactor.text(text)).toBe(expected);
     for (const length of [1, 2, 3, 5, 8, 13, 50]) {
-      // dashes are shown until a key begins with them
+      // dashes are shown until a key starts with them
       const seen = shown(cut(text, [length])).replaceAll(/-+\[redacted\]/g, '[redacted]');
       expect(seen).toBe(expected);
     }
   });
 
-  it('many that begin and never end cost what their text costs', () => {
+  it('many incomplete keys cost linear time', () => {
     const scanner = new SecretScanner(() => null);
     for (let i = 0; i < 20_000; i++) scanner.push(`${begin}\n`);
     expect(scanner.visited).toBeLessThan(20_000 * begin.length * 4);
   });
 });
 
-describe('D92: the work per piece does not depend on what came before', () => {
+describe('D92: the work per chunk does not depend on earlier text', () => {
   const adversaries = [
     'hello world ', ' ', '\n', '\\', '"', "'", '`', '```', ':', '=', '[', '{', '}', '-', '.', '@', '/', '<', '%3D', '😀',
     'sk-', 'eyJ', 'eyJ-', 'eyJaaaaaaaa.', '://a:', 'https://', 'https://a.example/', 'https://u:p@', '"key":"', '"password":"',

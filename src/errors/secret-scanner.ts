@@ -12,15 +12,18 @@ import {
 } from './secret-shapes.ts';
 import { tokenStart } from './secret-tokens.ts';
 
-/** Text that arrives in pieces, without the secrets in it. */
+/** Text that arrives in chunks, without its secrets. */
 export interface TextStream {
-  /** What may be shown now. */
+  /** Returns what may be shown now. */
   push(piece: string): string;
-  /** The rest, at the end of the text. */
+  /** Returns the rest, at the end of the text. */
   end(): string;
 }
 
-/** Where a secret may begin, or its value. To look behind comes last and is bounded: it never runs over more than a word. */
+/**
+ * Positions where a secret or its value may start. Lookbehinds come last and are bounded: they never read more than a
+ * word.
+ */
 const trigger = /* @__PURE__ */ (() =>
   new RegExp(
     [
@@ -39,48 +42,48 @@ const trigger = /* @__PURE__ */ (() =>
     'g',
   ))();
 
-/** Whether there is anything to look at. */
+/** Whether there is anything to check. */
 export function hasTrigger(text: string): boolean {
   trigger.lastIndex = 0;
   return trigger.test(text);
 }
 
-/** What has to be there for anything above to match; most pieces of prose have none of it. */
+/** Characters that any match above needs; most prose has none of them. */
 const hint =
   /[-:=_%>/]|eyJ|A(?:KI|SI|ID|RO)A|AIza|AT[AC]TT|SG\.|SK[a-f\d]|EAA|LTAI|dapi|ya29|hv[sbr]\.|dp\.|[Bb]earer|BEARER|[Bb]asic|BASIC|pass|secret|token|key/;
-/** One less than the longest of these: a tail that is longer would make strings that engines are slow with. */
+/** One less than the longest hint. A longer tail would create strings that engines handle slowly. */
 const HINT_TAIL = 5;
-/** Characters behind a hint that are looked at closely. */
+/** Characters after a hint to check closely. */
 const WARM = 16;
 
-/** No trigger is longer: one that is split is found in the next piece. */
-const LONGEST_TRIGGER = 12;
-/** How much of what was shown is kept, to look for a name in: longer than any with its signs. */
+/** Maximum characters of a trigger: a split one is found in the next chunk. */
+const MAX_TRIGGER = 12;
+/** Characters of shown text to keep, to find a name in: longer than any name. */
 const CONTEXT = 192;
-/** Cut now and then: to cut a text means to copy it. */
-const MOST_KEPT = 768;
+/** Length at which shown text is trimmed; rarely, because that copies the text. */
+const MAX_KEPT = 768;
 
-/** The beginning of a key that has not come as a whole. */
+/** The start of an incomplete key. */
 const openBegin = /-{3,5}(?:B(?:E(?:G(?:IN?)?)?)?)?$/;
 
-const LONGEST_PIECE = 4_096;
+const MAX_PIECE = 4_096;
 
 /**
- * Leaves secrets out of a text, whole or in pieces. It never looks at much more than the newest piece: what may turn out to
- * be a secret is held back up to a bound, and once it has turned out to be one, the rest is left out as it comes.
+ * Removes secrets from a text, whole or in chunks. It never reads much more than the newest chunk: a possible secret
+ * is held back up to a bound, and once it is one, the rest is skipped as it arrives.
  */
 export class SecretScanner implements TextStream {
   readonly #kindOf: Reading['kindOf'];
-  /** What was shown last, then what is held back. */
+  /** The last shown text, then the held text. */
   #text = '';
   #shown = 0;
-  /** Where the next trigger is looked for. */
+  /** Position of the search for the next trigger. */
   #at = 0;
   #floor = 0;
   #hiding: Hiding | null = null;
-  /** The very end of what has come. */
+  /** The very end of the text so far. */
   #tail = '';
-  /** Characters to come that are looked at closely. */
+  /** Following characters to check closely. */
   #warm = 0;
   #visited = 0;
 
@@ -88,17 +91,17 @@ export class SecretScanner implements TextStream {
     this.#kindOf = kindOf;
   }
 
-  /** Characters that were looked at, as often as they were: what tests count. */
+  /** Characters that were read, counting repeats: for tests. */
   get visited(): number {
     return this.#visited;
   }
 
-  /** Long pieces are read in parts: what follows a secret is copied, and should not be all of the rest. */
+  /** Reads long chunks in parts, because the text after a secret is copied. */
   push(piece: string): string {
-    if (piece.length <= LONGEST_PIECE) return this.#take(piece);
+    if (piece.length <= MAX_PIECE) return this.#take(piece);
     let shown = '';
-    for (let at = 0; at < piece.length; at += LONGEST_PIECE)
-      shown += this.#take(piece.slice(at, at + LONGEST_PIECE));
+    for (let at = 0; at < piece.length; at += MAX_PIECE)
+      shown += this.#take(piece.slice(at, at + MAX_PIECE));
     return shown;
   }
 
@@ -111,7 +114,7 @@ export class SecretScanner implements TextStream {
     if (isIdle && this.#warm <= 0) {
       this.#visited += seen.length;
       this.#shown = this.#text.length;
-      this.#at = Math.max(this.#at, this.#shown - LONGEST_TRIGGER);
+      this.#at = Math.max(this.#at, this.#shown - MAX_TRIGGER);
       this.#trim();
       return piece;
     }
@@ -129,7 +132,7 @@ export class SecretScanner implements TextStream {
     let output = '';
     this.#visited += this.#text.length - this.#at;
     for (;;) {
-      if (this.#hiding !== null && !this.#leaveOut(this.#hiding, isEnd)) return output;
+      if (this.#hiding !== null && !this.#skipSecret(this.#hiding, isEnd)) return output;
       trigger.lastIndex = this.#at;
       const match = trigger.exec(this.#text);
       if (match === null) break;
@@ -146,7 +149,7 @@ export class SecretScanner implements TextStream {
       }
     }
     const { length } = this.#text;
-    this.#at = Math.max(this.#at, length - LONGEST_TRIGGER);
+    this.#at = Math.max(this.#at, length - MAX_TRIGGER);
     return output + this.#show(isEnd ? length : length - openLength(this.#text));
   }
 
@@ -156,7 +159,7 @@ export class SecretScanner implements TextStream {
       case '://':
         return judgeAddress(reading, index);
       case ':':
-        // more may come that makes it an address
+        // more text may make it a URL
         if (!isEnd && '://'.startsWith(this.#text.slice(index, index + 3))) return null;
         return judgeKeyValue(reading, index, match);
       case '=':
@@ -179,8 +182,8 @@ export class SecretScanner implements TextStream {
     }
   }
 
-  /** False while all that has come is part of the secret. */
-  #leaveOut(hiding: Hiding, isEnd: boolean): boolean {
+  /** Returns false while all of the text is part of the secret. */
+  #skipSecret(hiding: Hiding, isEnd: boolean): boolean {
     const at = hiding.feed(this.#text, this.#at);
     if (at < 0 && !isEnd) {
       this.#restart('');
@@ -198,7 +201,7 @@ export class SecretScanner implements TextStream {
     this.#shown = this.#at = this.#floor = 0;
   }
 
-  /** What was not shown, up to there. */
+  /** Returns the text that was not shown, up to this position. */
   #show(end: number): string {
     const shown = this.#text.slice(this.#shown, Math.max(end, this.#shown));
     this.#shown = Math.max(end, this.#shown);
@@ -206,7 +209,7 @@ export class SecretScanner implements TextStream {
   }
 
   #trim(): void {
-    if (this.#shown <= MOST_KEPT) return;
+    if (this.#shown <= MAX_KEPT) return;
     const cut = this.#shown - CONTEXT;
     this.#text = this.#text.slice(cut);
     this.#shown -= cut;
@@ -215,6 +218,6 @@ export class SecretScanner implements TextStream {
   }
 }
 
-/** How much of the end must wait: dashes may begin a key. */
+/** Returns how many characters at the end must wait: dashes may start a key. */
 const openLength = (text: string): number =>
   /[-BEGIN]$/.test(text.slice(-1)) ? (openBegin.exec(text.slice(-10))?.[0].length ?? 0) : 0;

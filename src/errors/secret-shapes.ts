@@ -4,11 +4,11 @@ import { found, matchEnd, type Reading, type ScanResult } from './reading.ts';
 import { tokenShape } from './secret-tokens.ts';
 import { decodesTo, looksSecret } from './secret-words.ts';
 
-/** What is longer and undecided is taken for a secret. */
-const LONGEST_OPEN = 256;
+/** Maximum length of undecided text; beyond that it counts as a secret. */
+const MAX_OPEN = 256;
 
-/** Enough to see of any token that it is one. */
-const LONGEST_UNNAMED = 64;
+/** Characters that identify any token. */
+const MAX_UNNAMED = 64;
 
 const tokenRun = /[\w.+/=-]{0,65}/y;
 const tokenBody = /[\w+/=-]+/y;
@@ -22,25 +22,25 @@ const authority = /[^\s"'`<>\\]{0,257}/y;
 const path = /[\w/@%-]+/y;
 const nothing = /(?!)/y;
 
-/** A token that begins as one of some service does. */
+/** Detects a token by the prefix of a service. */
 export function judgeToken({ text, isEnd }: Reading, at: number): ScanResult {
   const end = matchEnd(tokenShape, text, at);
   if (end > at) return found(at, new Run(tokenBody, dot));
   const runEnd = matchEnd(tokenRun, text, at);
-  return isEnd || runEnd < text.length || runEnd - at > LONGEST_UNNAMED ? at + 1 : null;
+  return isEnd || runEnd < text.length || runEnd - at > MAX_UNNAMED ? at + 1 : null;
 }
 
-/** A JWT; also JSON in base64 that has a secret in it. Its first part alone is none. */
+/** Detects a JWT; also JSON in base64 that contains a secret. Its first part only is not one. */
 export function judgeJwt({ text, isEnd, kindOf }: Reading, at: number): ScanResult {
   const secret = found(at, new Run(segmentBody, dot));
   const isOpen = (end: number): boolean => end === text.length && !isEnd;
   const first = matchEnd(segment, text, at);
-  if (first - at > LONGEST_OPEN) return secret;
+  if (first - at > MAX_OPEN) return secret;
   if (isOpen(first)) return null;
   const payload = first + 1;
   const second = text[first] === '.' ? matchEnd(segment, text, payload) : first;
   if (first - at >= 11 && second > payload) {
-    if (text.startsWith('eyJ', payload) || second - payload > LONGEST_OPEN) return secret;
+    if (text.startsWith('eyJ', payload) || second - payload > MAX_OPEN) return secret;
     if (isOpen(second)) return null;
     const third = text[second] === '.' ? matchEnd(segment, text, second + 1) : second;
     if (second - payload >= 8 && third - second > 4) return secret;
@@ -53,21 +53,21 @@ export function judgeJwt({ text, isEnd, kindOf }: Reading, at: number): ScanResu
   return first - at >= 16 && decodesTo(text.slice(at, first), hasSecret) ? secret : first;
 }
 
-/** `Bearer …`, where what follows is no word of a sentence. */
+/** Detects `Bearer …` if no word of a sentence follows. */
 export function judgeBearer({ text, isEnd }: Reading, at: number): ScanResult {
   const start = matchEnd(space, text, at + 'bearer'.length);
   const end = matchEnd(credentials, text, start);
   const value = text.slice(start, end);
-  if (end === text.length && !isEnd && value.length <= LONGEST_OPEN) return null;
+  if (end === text.length && !isEnd && value.length <= MAX_OPEN) return null;
   const isSecret = value.length >= 8 && (looksSecret(value) || /[a-z][A-Z]|[._~+/=]\w/.test(value));
   return isSecret ? found(at, new Run(/[\w~+/=-]+/y, dot), start) : start;
 }
 
-/** `Basic …`, where it is a name and a password in base64. */
+/** Detects `Basic …` if it is a name and a password in base64. */
 export function judgeBasic({ text, isEnd }: Reading, at: number): ScanResult {
   const start = matchEnd(space, text, at + 'basic'.length);
   const end = matchEnd(base64, text, start);
-  if (end - start > LONGEST_OPEN) return found(start, new Run(/[A-Za-z0-9+/=]+/y, nothing));
+  if (end - start > MAX_OPEN) return found(start, new Run(/[A-Za-z0-9+/=]+/y, nothing));
   if (end === text.length && !isEnd) return null;
   const isPair = (pair: string): boolean =>
     /^[\u0020-\u007e]{1,128}$/.test(pair) && pair.includes(':');
@@ -76,7 +76,7 @@ export function judgeBasic({ text, isEnd }: Reading, at: number): ScanResult {
     : start;
 }
 
-/** A private key; other blocks are public. */
+/** Detects a private key; other blocks are public. */
 export function judgePem({ text, isEnd }: Reading, at: number): ScanResult {
   const start = at + '-----BEGIN '.length;
   const end = matchEnd(/[A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----/y, text, start);
@@ -85,13 +85,13 @@ export function judgePem({ text, isEnd }: Reading, at: number): ScanResult {
   return !isEnd && open.length < 80 && /^[A-Z0-9 ]*-{0,4}$/.test(open) ? null : start;
 }
 
-/** The path of a webhook, which is all that it takes to use it. */
+/** Detects the path of a webhook, which is enough to use it. */
 export function judgeWebhook({ text, isEnd }: Reading, at: number): ScanResult {
   if (at + 1 === text.length && !isEnd) return null;
   return matchEnd(path, text, at + 1) > at + 1 ? found(at + 1, new Run(path, dot)) : at + 1;
 }
 
-/** The password in an address, and a token in the place of the user. */
+/** Detects the password of a URL, and a token as its user. */
 export function judgeAddress({ text, isEnd }: Reading, at: number): ScanResult {
   const start = at + '://'.length;
   const end = matchEnd(authority, text, start);
@@ -99,7 +99,7 @@ export function judgeAddress({ text, isEnd }: Reading, at: number): ScanResult {
   const span = text.slice(start, end);
   const userEnd = span.search(/[:@/?#[]/);
   if (userEnd < 0) {
-    if (span.length > LONGEST_OPEN) return found(start, new Run(/[^\s"'`<>\\@/?#]+/y, nothing));
+    if (span.length > MAX_OPEN) return found(start, new Run(/[^\s"'`<>\\@/?#]+/y, nothing));
     return isOpen ? null : end;
   }
   const mark = span.charAt(userEnd);
@@ -118,6 +118,6 @@ export function judgeAddress({ text, isEnd }: Reading, at: number): ScanResult {
   if (/^\d{0,5}(?:[/?#]|$)/.test(behind)) return isOpen && !/[/?#]/.test(behind) ? null : from;
   const passwordEnd = behind.indexOf('@');
   if (passwordEnd > 0) return found(from, new Host(), from + passwordEnd);
-  if (span.length > LONGEST_OPEN) return found(from, new Run(/[^\s"'`<>\\@]+/y, nothing));
+  if (span.length > MAX_OPEN) return found(from, new Run(/[^\s"'`<>\\@]+/y, nothing));
   return isOpen ? null : from;
 }

@@ -1,6 +1,6 @@
 /**
- * Shapes of tokens that services give out: what they begin with, up to the first sign that is no letter, and a pattern of
- * what follows. To add one, add a line here and its kin to `test/data/redaction-corpus.ts`.
+ * Formats of service tokens: their prefix up to the first character that is not a letter, and a pattern of the rest.
+ * To add one, add a line here and samples to `test/data/redaction-corpus.ts`.
  */
 const shapes: readonly (readonly [begin: string, rest: string])[] = [
   // model providers
@@ -50,10 +50,10 @@ const shapes: readonly (readonly [begin: string, rest: string])[] = [
   ['EAA', '[A-Za-z0-9]{40,}'],
 ];
 
-/** Where a token may begin. */
+/** Positions where a token may start. */
 export const tokenStart: string = /* @__PURE__ */ (() =>
   `(?<![A-Za-z0-9])(?:${shapes.map(([begin]) => begin).join('|')})`)();
 
-/** A token from its beginning, as much as shows that it is one. */
+/** A token from its start, as much as identifies it. */
 export const tokenShape: RegExp = /* @__PURE__ */ (() =>
   new RegExp(shapes.map(([begin, rest]) => `(?:${begin})${rest}`).join('|'), 'y'))();

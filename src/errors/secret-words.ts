@@ -1,4 +1,4 @@
-/** Words that stand behind the name of a secret and are none: what is said about it, types, empty values. */
+/** Words after the name of a secret that are not a secret: statements about it, types, empty values. */
 const plainWords = /* @__PURE__ */ (() =>
   new Set(
     (
@@ -10,7 +10,7 @@ const plainWords = /* @__PURE__ */ (() =>
     ).split(' '),
   ))();
 
-/** Where code takes the value from, and what stands for a value in a manual. */
+/** Code that reads the value, and placeholders of manuals. */
 const source = /* @__PURE__ */ (() =>
   new RegExp(
     [
@@ -26,7 +26,10 @@ const source = /* @__PURE__ */ (() =>
     'i',
   ))();
 
-/** Whether the text behind the name of a secret is a word about it, or code that reads it; `isKey` knows names of secrets. */
+/**
+ * Whether the text after the name of a secret is a word about it, or code that reads it; `isKey` detects names of
+ * secrets.
+ */
 export function isReference(value: string, isKey: (name: string) => boolean): boolean {
   const plain = /\w$/.test(value) ? value : value.replace(/[).,;:!?\]}*_]{1,16}$/, '');
   if (plainWords.has(plain.toLowerCase())) return true;
@@ -37,7 +40,7 @@ export function isReference(value: string, isKey: (name: string) => boolean): bo
   return !/^\w+$/.test(value) || value.startsWith('xxxx') ? source.test(value) : false;
 }
 
-/** Whether a word looks made by a machine, or like a password: no word of a sentence has digits or signs in it. */
+/** Whether a word looks generated, or like a password: words of a sentence have no digits or symbols. */
 export function looksSecret(value: string): boolean {
   const word = value.replace(/^[("'*_]{1,3}|[).,;:!?'"\]}*_]{1,16}$/g, '');
   if (word.length >= LONG_WORD) return true;
@@ -47,10 +50,10 @@ export function looksSecret(value: string): boolean {
   return (hasDigit && hasLetter) || (word.length >= 6 && /[!@#$%^&*+=~|\\]/.test(word));
 }
 
-/** Longer than words are. */
+/** Length that no ordinary word has. */
 const LONG_WORD = 32;
 
-/** Whether base64 stands for a text that fits; its last letters may be missing. */
+/** Whether base64 decodes to a matching text; its last letters may be missing. */
 export function decodesTo(encoded: string, fits: (text: string) => boolean): boolean {
   const plain = encoded
     .replace(/-/g, '+')

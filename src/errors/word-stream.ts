@@ -1,23 +1,23 @@
 import type { TextStream } from './secret-scanner.ts';
 
-/** A word that is longer is shown without its end, or left out to its end if a secret is in it. */
-const MOST_HELD = 4_096;
-/** Enough of a long word to recognize what begins in it. */
+/** Maximum characters of a word to hold; a longer one is shown without its end, or dropped if it has a secret. */
+const MAX_HELD = 4_096;
+/** Characters of a long word that identify what starts in it. */
 const TAIL = 256;
 
-/** Whether a pattern may match over several words. */
+/** Whether a pattern may match across several words. */
 export const matchesBlanks = ({ source }: RegExp): boolean =>
   / |\\[snrtvfWDxu]|\[\^|(?<!\\)\./.test(source);
 
 /**
- * Text that arrives in pieces, for a function that knows secrets of any shape: the last words are held back, and a word
- * leaves only where the function makes the same of the text before and the text behind as of both together.
+ * Redacts text that arrives in chunks with a function that may detect secrets of any shape. It holds back the last
+ * words, and emits a word only if the function gives the same for the two parts as for the whole.
  */
 export class WordStream implements TextStream {
   readonly #redact: (text: string) => string;
   readonly #words: number;
   #held = '';
-  /** Not looked at again before it is as long. */
+  /** Length at which the held text is checked again. */
   #nextLength = 0;
   #isDropping = false;
 
@@ -36,7 +36,7 @@ export class WordStream implements TextStream {
     }
     this.#held += rest;
     const { length } = this.#held;
-    if (length > MOST_HELD) return this.#overlong();
+    if (length > MAX_HELD) return this.#overlong();
     return length >= this.#nextLength && /\s/.test(rest) ? this.#release() : '';
   }
 
@@ -71,7 +71,7 @@ export class WordStream implements TextStream {
   }
 }
 
-/** Where the last `count` words begin, the one that is open included. */
+/** Returns the start of the last `count` words, including the open one. */
 function startOfLast(text: string, count: number): number {
   let at = text.length;
   for (let word = 0; word < count; word++) {

@@ -7,54 +7,70 @@ import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ApprovalRecord } from '../tools/tool-result.ts';
 
-/** Carried by every event. */
+/** Fields of every event. */
 export interface EventBase {
   readonly agentId: string;
-  /** Set on the events of an agent that runs as another agent's tool. */
+  /** Id of the calling agent; null for the root agent. */
   readonly parentAgentId: string | null;
   readonly executionId: string;
-  /** Position in the run, nested agents included; on `StreamChunk` and `ReasoningDelta` the position in the message. */
+  /**
+   * Position in the run, nested agents included; for `StreamChunk` and `ReasoningDelta`, the position in the message.
+   */
   readonly index: number;
   readonly at: string;
 }
 
 /**
- * Approval that a person has to give; `path` leads from the root's call down to the agent that waits. An answer that
- * names `executionId` and `argsHash` counts for this very call alone.
+ * A call that needs approval; `path` lists the calls from the root down to the nested agent. An answer with
+ * `executionId` and `argsHash` applies only to this call.
  */
 export interface PendingApproval {
   readonly callId: string;
   readonly tool: string;
   readonly args: JsonObject;
-  /** Names the recorded arguments, hidden parts included. Absent, as `executionId`, in logs of release 0.1.0 alone. */
+  /**
+   * Hash of the recorded arguments, including hidden parts. Absent, like `executionId`, only in logs of release
+   * 0.1.0.
+   */
   readonly argsHash?: string;
   readonly executionId?: string;
-  /** In events and views, where secrets in `args` are hidden: JSON pointers to them, see `Redacted`. */
+  /** JSON pointers to secrets that are hidden in `args`, in events and views; see `Redacted`. */
   readonly hidden?: readonly string[];
   readonly path: readonly string[];
+}
+
+interface TextPiece {
+  readonly messageId: string;
+  readonly stepNumber: number;
+  readonly attempt: number;
+  readonly content: string;
+  /** Number of characters of the text, or of the reasoning, before this piece. */
+  readonly offset: number;
+  /** Number of restarts in this attempt, each after a `StreamDiscarded`; absent if 0. */
+  readonly restart?: number;
 }
 
 interface EventFields {
   readonly AgentStarted: {
     readonly agentName: string;
     readonly resumed: boolean;
-    /** What the run was before: `pending`, `paused`, or how it had ended before a grant. */
+    /** Status before the run: `pending`, `paused`, or the status of the end that a grant reopened. */
     readonly previousStatus: AgentStatus;
     readonly previousStopReason: StopReason | null;
     readonly messageCount: number;
-    /** More than 0 where it continues. */
+    /** Number of earlier steps; more than 0 if it continues. */
     readonly stepCount: number;
-    /** In a session: where the log of the execution before ended. Absent on the first one, and from earlier releases. */
+    /** End of the previous execution's log, in a session. Absent on the first execution, and from earlier releases. */
     readonly previous?: { readonly executionId: string; readonly seq: number };
   };
-  /** A user's message that a run answers, or a complete text of the model. */
+  /** A user message that a run answers, or a complete text of the model. */
   readonly MessageAdded: {
     readonly messageId: string;
     readonly role: 'user' | 'assistant';
     readonly content: string;
-    /** 0 for what the run begins with. */
+    /** 0 for messages that the run starts with. */
     readonly stepNumber: number;
-    /** How the model came to it, at most 32,768 characters; absent without reasoning. `content` may be '' beside it. */
+    /** The model's reasoning, at most 32,768 characters; absent without reasoning. `content` may then be ''. */
     readonly reasoning?: string;
   };
   readonly AgentStepStarted: {
@@ -63,32 +79,15 @@ interface EventFields {
     readonly messageCount: number;
     readonly availableTools: readonly string[];
   };
-  readonly StreamChunk: {
-    readonly messageId: string;
-    readonly stepNumber: number;
-    readonly attempt: number;
-    readonly content: string;
-    /** Characters of the text before it. */
-    readonly offset: number;
-    /** How often the text was begun anew in this attempt, after a `StreamDiscarded` each; absent where it was not. */
-    readonly restart?: number;
-  };
+  /** A piece of the model's text. */
+  readonly StreamChunk: TextPiece;
   /** A piece of the model's reasoning, before or between the pieces of its text. */
-  readonly ReasoningDelta: {
-    readonly messageId: string;
-    readonly stepNumber: number;
-    readonly attempt: number;
-    readonly content: string;
-    /** Characters of the reasoning before it. */
-    readonly offset: number;
-    /** As on `StreamChunk`: how often this attempt began again. */
-    readonly restart?: number;
-  };
+  readonly ReasoningDelta: TextPiece;
   readonly ToolCallDelta: {
     readonly toolCallId: string;
     readonly tool: string;
     readonly argsDelta: string;
-    /** Characters of the arguments before it. */
+    /** Characters of the arguments before this delta. */
     readonly offset: number;
   };
   readonly ToolCallStarted: {
@@ -101,22 +100,27 @@ interface EventFields {
     readonly toolCallId: string;
     readonly success: boolean;
     readonly error: string | null;
+    /**
+     * Why it has no result: `denied`, `aborted`, `blocked` or `timeout`, or the code of the error, such as
+     * `tool_failed`. Absent on success and in logs of release 0.1.0.
+     */
+    readonly errorCode?: string;
     readonly durationMs: number;
     readonly result: JsonValue;
-    /** How a person answered, where the call has waited. */
+    /** How the approver answered, if the call needed approval. */
     readonly approval?: ApprovalRecord;
-    /** Whether `result` is only the beginning of what the tool returned; absent where it is whole. */
+    /** Whether `result` is truncated; absent if it is complete. */
     readonly truncated?: boolean;
-    /** Of a call that did not run, what it was asked with: as text where that is no JSON. */
+    /** Arguments of a call that did not run; text if they are not JSON. */
     readonly args?: JsonObject | string;
   };
   readonly ToolApprovalRequested: {
     readonly tool: string;
     readonly toolCallId: string;
     readonly args: JsonObject;
-    /** Names the recorded arguments, hidden parts included; absent in logs of release 0.1.0. */
+    /** Hash of the recorded arguments, including hidden parts; absent in logs of release 0.1.0. */
     readonly argsHash?: string;
-    /** JSON pointers to what is hidden in `args`; absent where nothing is. */
+    /** JSON pointers to hidden values in `args`; absent if nothing is hidden. */
     readonly hidden?: readonly string[];
   };
   readonly TokenUsageReported: { readonly usage: Usage; readonly cost: number | null };
@@ -143,7 +147,7 @@ interface EventFields {
   readonly AgentStateUpdated: { readonly status: AgentStatus; readonly stepCount: number };
   readonly AgentPaused: {
     readonly kind: PauseKind;
-    /** The reason given with the pause request. */
+    /** The reason of the pause request. */
     readonly reason: string | null;
     readonly pendingApprovals: readonly PendingApproval[];
     readonly stepCount: number;
@@ -154,7 +158,7 @@ interface EventFields {
 
 interface EndFields<Status extends AgentStatus> {
   readonly status: Status;
-  /** `paused` where a run was ended that waited. */
+  /** `paused` if a paused run was ended. */
   readonly previousStatus: 'in_progress' | 'paused';
   readonly stopReason: StopReason | null;
   readonly stepCount: number;
@@ -169,11 +173,18 @@ export type AgentEventType = keyof EventFields;
 export type FieldsOf<T extends AgentEventType> = EventFields[T];
 export type EventOf<T extends AgentEventType> = { readonly type: T } & EventBase & EventFields[T];
 
-/** Everything a run tells while it runs. */
+/** Every event of a run. */
 export type AgentEvent = { [T in AgentEventType]: EventOf<T> }[AgentEventType];
 
 export type EventListener<E = AgentEvent> = (event: E) => void;
 
-/** Whether a log counts it. Chunks and deltas are in none: the finished message and call have it all. */
+/** Whether a log counts it. Chunks and deltas are not logged: the finished message and call have everything. */
 export const isNumbered = (type: AgentEventType): boolean =>
   type !== 'StreamChunk' && type !== 'ReasoningDelta' && type !== 'ToolCallDelta';
+
+/**
+ * Whether a run or resume of the session's own agent ends or pauses with this event, even if it continues elsewhere.
+ */
+export const isRunEnd = ({ type, parentAgentId }: AgentEvent): boolean =>
+  parentAgentId === null &&
+  (type === 'AgentFinished' || type === 'AgentFailed' || type === 'AgentPaused');

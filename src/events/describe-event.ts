@@ -2,7 +2,7 @@ import { visibleText } from '../visible-text.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 
-/** One line for a person: `Agent [1f3a9c02] step 3: STOP (steps_limit)`. Characters that cannot be seen are escaped. */
+/** Describes an event in one line: `Agent [1f3a9c02] step 3: STOP (steps_limit)`. Invisible characters are escaped. */
 export function describeEvent(event: AgentEvent): string {
   return visibleText(`Agent [${event.agentId.slice(0, 8)}] ${what(event)}`);
 }

@@ -1,4 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import {
+  failingListeners,
+  rejectionsReported,
+  watchFailures,
+} from '../../test/setup/failing-listeners.ts';
 import type { AgentEvent, AgentEventType, EventOf } from './agent-event.ts';
 import { createEventBus } from './event-bus.ts';
 
@@ -11,12 +16,8 @@ const updated: AgentEvent = {
 };
 const discarded: AgentEvent = { ...base, type: 'StreamDiscarded', stepNumber: 1, attempt: 1 };
 
-const microtasks = async (): Promise<void> => {
-  for (let i = 0; i < 5; i++) await Promise.resolve();
-};
-
-describe('who hears what', () => {
-  it('`on` hears its type, `wiretap` everything, each in the order of subscription', () => {
+describe('listeners', () => {
+  it('`on` gets events of its type, `wiretap` all events, each in the order of subscription', () => {
     const bus = createEventBus();
     const heard: string[] = [];
     bus.wiretap(({ type }) => heard.push(`tap ${type}`));
@@ -32,7 +33,7 @@ describe('who hears what', () => {
     ]);
   });
 
-  it('knows whether anybody would listen', () => {
+  it('reports whether an event type has a listener', () => {
     const bus = createEventBus();
     const wants = (...types: AgentEventType[]): boolean[] => types.map((type) => bus.wants(type));
     expect(bus.isSilent).toBe(true);
@@ -47,7 +48,7 @@ describe('who hears what', () => {
     expect(wants('AgentStarted', 'StreamChunk')).toEqual([false, false]);
   });
 
-  it('leaving silences one listener and no other', () => {
+  it('unsubscribing removes one listener only', () => {
     const bus = createEventBus();
     const heard: string[] = [];
     const leaveA = bus.on('AgentStateUpdated', () => heard.push('a'));
@@ -59,7 +60,7 @@ describe('who hears what', () => {
     expect(heard).toEqual(['b']);
   });
 
-  it('leaving twice does not take away those who came in between', () => {
+  it('unsubscribing twice does not remove later listeners', () => {
     const bus = createEventBus();
     const heard: string[] = [];
     const leave = bus.on('AgentStateUpdated', () => heard.push('gone'));
@@ -70,7 +71,7 @@ describe('who hears what', () => {
     expect(heard).toEqual(['here']);
   });
 
-  it('a listener may leave while it is told', () => {
+  it('a listener may unsubscribe during an event', () => {
     const bus = createEventBus();
     const heard: string[] = [];
     const leave = bus.wiretap(() => {
@@ -85,59 +86,28 @@ describe('who hears what', () => {
 });
 
 describe('a listener that fails', () => {
-  const errors = vi.spyOn(console, 'error');
-  const unhandled = vi.fn();
-
-  beforeEach(() => {
-    errors.mockReset().mockImplementation(() => {});
-    unhandled.mockReset();
-    process.on('unhandledRejection', unhandled);
-  });
-  afterEach(() => {
-    process.off('unhandledRejection', unhandled);
-  });
-
-  const failures: [string, () => unknown][] = [
-    [
-      'throws',
-      () => {
-        throw new Error('listener broke');
-      },
-    ],
-    [
-      'rejects',
-      async () => {
-        throw new Error('listener broke');
-      },
-    ],
-    [
-      'returns a foreign promise that rejects',
-      () => ({
-        // oxlint-disable-next-line unicorn/no-thenable -- promise libraries make such objects
-        then: (_resolve: unknown, reject: (error: Error) => void) =>
-          reject(new Error('listener broke')),
-      }),
-    ],
-  ];
-
-  it.each(failures)('and %s is reported, and the others are told', async (_how, fail) => {
-    const bus = createEventBus();
-    const heard: EventOf<'AgentStateUpdated'>[] = [];
-    bus.on('AgentStateUpdated', () => void 0);
-    bus.on('AgentStateUpdated', fail);
-    bus.on('AgentStateUpdated', (event) => heard.push(event));
-    bus.emit(updated);
-    await microtasks();
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    expect(heard).toEqual([updated]);
-    expect(errors).toHaveBeenCalledTimes(1);
-    const [line] = errors.mock.calls[0]!;
-    expect(line).toMatch(/^onward: a listener for AgentStateUpdated threw; the run continues/);
-    expect(line).toContain('listener broke');
-    expect(unhandled).not.toHaveBeenCalled();
-  });
+  it.each(failingListeners)(
+    'and %s is reported, and the others get the event',
+    async (_how, fail) => {
+      const { reports, unhandled } = watchFailures();
+      const bus = createEventBus();
+      const heard: EventOf<'AgentStateUpdated'>[] = [];
+      bus.on('AgentStateUpdated', () => void 0);
+      bus.on('AgentStateUpdated', fail);
+      bus.on('AgentStateUpdated', (event) => heard.push(event));
+      bus.emit(updated);
+      await rejectionsReported();
+      expect(heard).toEqual([updated]);
+      expect(reports).toHaveBeenCalledTimes(1);
+      const [line] = reports.mock.calls[0]!;
+      expect(line).toMatch(/^onward: a listener for AgentStateUpdated threw; the run continues/);
+      expect(line).toContain('listener broke');
+      expect(unhandled).not.toHaveBeenCalled();
+    },
+  );
 
   it('D43: is reported without the secrets in its error', () => {
+    const { reports } = watchFailures();
     const bus = createEventBus();
     bus.wiretap(() => {
       throw new Error('401 for Bearer canary-0123456789');
@@ -146,8 +116,8 @@ describe('a listener that fails', () => {
       throw { status: 401, token: 'canary-0123456789' };
     });
     bus.emit(updated);
-    expect(errors).toHaveBeenCalledTimes(2);
-    expect(JSON.stringify(errors.mock.calls)).not.toContain('canary');
-    expect(errors.mock.calls[0]![0]).toContain('event-bus.test.ts');
+    expect(reports).toHaveBeenCalledTimes(2);
+    expect(JSON.stringify(reports.mock.calls)).not.toContain('canary');
+    expect(reports.mock.calls[0]![0]).toContain('event-bus.test.ts');
   });
 });

@@ -5,7 +5,7 @@ import type { AgentEvent, AgentEventType, EventListener, EventOf } from './agent
 export interface EventBus {
   on<T extends AgentEventType>(type: T, listener: EventListener<EventOf<T>>): () => void;
   wiretap(listener: EventListener): () => void;
-  /** Whether anybody would get an event of this type: ask before making one. */
+  /** Whether an event of this type has a listener: check before creating one. */
   wants(type: AgentEventType): boolean;
   readonly isSilent: boolean;
   emit(event: AgentEvent): void;
@@ -20,7 +20,7 @@ export function createEventBus(): EventBus {
       byType.set(type, listeners.add(listener));
       return () => {
         listeners.delete(listener);
-        // a second call must not take the listeners that came after
+        // a second call must not remove listeners that were added later
         if (listeners.size === 0 && byType.get(type) === listeners) byType.delete(type);
       };
     },
@@ -41,7 +41,7 @@ export function createEventBus(): EventBus {
   };
 }
 
-/** A listener that throws, or whose promise rejects, is reported and never changes the run. */
+/** Reports a listener that throws or rejects; it never changes the run. */
 export function notify<E>(listener: EventListener<E>, event: E, type: AgentEventType): void {
   try {
     const returned: unknown = listener(event);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hiddenText, isHiddenAt } from './hidden-args.ts';
 
 describe('where arguments are hidden', () => {
-  it('is said in words that can be seen', () => {
+  it('is described with visible characters', () => {
     expect(hiddenText()).toBeNull();
     expect(hiddenText([])).toBeNull();
     expect(hiddenText([''])).toBe('Parts of the arguments are hidden from view.');

@@ -3,7 +3,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { AgentEvent } from './agent-event.ts';
 import { logEvents, type Logger } from './log-events.ts';
 
-/** Shaped like pino: a class with a level for each method, fields first, message second. */
+/** A fake pino: a class with a method for each level, fields first, message second. */
 class FakePino implements Logger {
   readonly lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   debug(fields: object, message: string): void {
@@ -98,12 +98,12 @@ describe('logEvents', () => {
   it.each([
     [{ type: 'StreamChunk', ...chunk }],
     [{ type: 'ToolCallDelta', ...call, argsDelta: '{' }],
-  ])('$type is left out unless it is asked for', (event) => {
+  ])('omits $type by default', (event) => {
     expect(logged(event)).toEqual([]);
     expect(logged(event, { deltas: true })).toMatchObject([{ level: 'debug' }]);
   });
 
-  it('console fits', () => {
+  it('accepts console', () => {
     const check: Logger = console;
     expect(typeof logEvents(check)).toBe('function');
   });

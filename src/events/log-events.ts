@@ -1,4 +1,3 @@
-import { explainOutcome } from '../continuation/explain-outcome.ts';
 import { visibleValue } from '../visible-text.ts';
 import {
   isNumbered,
@@ -10,7 +9,7 @@ import { describeEvent } from './describe-event.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/** The part of pino that we call; `console` fits too. */
+/** The part of pino that is used; `console` matches too. */
 export type Logger = { readonly [L in Level]: (fields: object, message: string) => void };
 
 const levels: Partial<Record<AgentEventType, Level>> = {
@@ -22,26 +21,27 @@ const levels: Partial<Record<AgentEventType, Level>> = {
   AgentFailed: 'error',
 };
 
-/** A wiretap that logs: `agent.wiretap(logEvents(pino()))`. Chunks and deltas are left out unless asked for. */
+/** Creates a wiretap that logs: `agent.wiretap(logEvents(pino()))`. Omits chunks and deltas by default. */
 export const logEvents =
   (logger: Logger, { deltas = false }: { readonly deltas?: boolean } = {}): EventListener =>
   (event) => {
     if (!deltas && !isNumbered(event.type)) return;
     const failedTool = event.type === 'ToolCallCompleted' && !event.success;
     const level = failedTool ? 'warn' : (levels[event.type] ?? 'debug');
-    logger[level](visibleValue(fieldsOf(event)) as object, describeEvent(event)); // an object stays one
+    // visibleValue maps an object to an object
+    logger[level](visibleValue(fieldsOf(event)) as object, describeEvent(event));
   };
 
-/** The last event of a run carries what there is to do about it. */
+/** The last event of a run includes the actions. */
 const isEnd = ({ type }: AgentEvent): boolean => type === 'AgentFinished' || type === 'AgentFailed';
 
-/** Outcomes are logged in short: which criterion decided and why, not all of them. */
+/** Logs an outcome briefly: the deciding criterion and its reason, not all evaluations. */
 function fieldsOf(event: AgentEvent): object {
   if (!('outcome' in event) || event.outcome === null) return event;
   const { shouldContinue, stopReason, resolvedBy, decisive } = event.outcome;
   return {
     ...event,
     outcome: { shouldContinue, stopReason, resolvedBy, reason: decisive?.reason },
-    ...(isEnd(event) && { explanation: explainOutcome(event.outcome) }),
+    ...(isEnd(event) && { explanation: event.outcome.explanation() }),
   };
 }

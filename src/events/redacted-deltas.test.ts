@@ -8,7 +8,7 @@ const shown = (pieces: readonly string[], redactor = defaultRedactor): string[] 
   return pieces.map((piece) => deltas.push(piece));
 };
 
-/** The text in one piece, in every two pieces, and letter by letter. */
+/** Returns the text in one chunk, in every two chunks, and letter by letter. */
 const splits = (text: string): string[][] => [
   [text],
   ...Array.from(text.slice(1), (_c, i) => [text.slice(0, i + 1), text.slice(i + 1)]),
@@ -34,8 +34,8 @@ const cases: [string, unknown][] = [
   ['nothing', {}],
 ];
 
-describe('arguments that arrive in pieces', () => {
-  it.each(cases)('%s: every split shows what the whole shows', (_what, args) => {
+describe('arguments that arrive in chunks', () => {
+  it.each(cases)('%s: every split shows the same as the whole', (_what, args) => {
     for (const text of [JSON.stringify(args), JSON.stringify(args, null, 2)])
       for (const pieces of splits(text)) {
         const all = shown(pieces).join('');
@@ -44,7 +44,7 @@ describe('arguments that arrive in pieces', () => {
       }
   });
 
-  it('what is no secret is shown as it was written', () => {
+  it('shows other values as written', () => {
     const text = '{ "a" : [1, -2.5e3, true, null], "b": "\\u0041 \\/ x" }';
     expect(shown([...text]).join('')).toBe(text);
   });
@@ -56,7 +56,7 @@ describe('arguments that arrive in pieces', () => {
       for (const pieces of splits(text)) expect(shown(pieces).join('')).not.toContain('canary');
   });
 
-  it('a string leaves as a whole, the rest as it comes', () => {
+  it('emits a string as a whole, and the rest as it arrives', () => {
     expect(shown(['{"city": "Pa', 'ris", "n', 'ights": 1', '2, "x":', ' "y"}'])).toEqual([
       '{"city": ',
       '"Paris", ',
@@ -66,7 +66,7 @@ describe('arguments that arrive in pieces', () => {
     ]);
   });
 
-  it('a string that never ends is never shown', () => {
+  it('never shows a string without an end', () => {
     expect(shown([`{"note":"Bearer ${canary}`, ' and more'])).toEqual(['{"note":', '']);
   });
 
@@ -76,7 +76,7 @@ describe('arguments that arrive in pieces', () => {
     [`{"a":1} ${canary}`, '{"a":1} '],
     [`{"password": ${canary}, "b": 1}`, '{"password": '],
     [`call(${canary})`, ''],
-  ])('%s is no JSON: nothing is shown from there on', (text, expected) => {
+  ])('shows nothing after %s, which is not JSON', (text, expected) => {
     for (const pieces of splits(text)) expect(shown(pieces).join('')).toBe(expected);
   });
 
@@ -90,7 +90,7 @@ describe('arguments that arrive in pieces', () => {
       });
   });
 
-  it('any arguments, in any pieces', () => {
+  it('shows the same for any arguments in any chunks', () => {
     const key = fc.oneof(fc.constantFrom('password', 'token', 'note', 'credentials'), fc.string());
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(

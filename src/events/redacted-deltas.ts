@@ -1,27 +1,27 @@
 import { hidesUnder, REDACTED, type Redactor } from '../errors/redactor.ts';
 import { parseJson } from '../json.ts';
 
-/** What ends a number or a word. */
+/** Characters that end a number or a word. */
 const structure = /[\s{}[\],:"]/g;
 const stringEnd = /["\\]/g;
 
 /**
- * Redacts JSON that arrives in pieces; read together, what was shown is what `redactor.value` makes of the whole.
- * Strings leave whole, so that a secret is never shown in parts, and text that is no JSON is not shown at all.
+ * Redacts JSON that arrives in chunks; together they equal `redactor.value` of the whole. A string is emitted as a
+ * whole, so that a secret is never shown in parts, and text that is not JSON is not shown.
  */
 export class RedactedDeltas {
   readonly #redactor: Redactor;
   #inString = false;
   #escaped = false;
-  /** The string or bare word that is arriving, as written; nothing of a value that is hidden anyway. */
+  /** The string or bare word that is arriving, as written; empty inside a hidden value. */
   #held = '';
-  /** The last string: the key, once a colon follows. */
+  /** The last string: the key, if a colon follows. */
   #last = '';
-  /** Null where the next value stands under no key. */
+  /** Key of the next value; null if it has none. */
   #key: string | null = null;
-  /** What `name` or `key` said in this object: `{ "name": "Cookie", "value": … }`. */
+  /** Value of `name` or `key` in this object: `{ "name": "Cookie", "value": … }`. */
   #label = '';
-  /** How deep inside the value of a secret key. */
+  /** Depth inside the value of a secret key. */
   #hidden = 0;
   #isBroken = false;
 
@@ -29,7 +29,7 @@ export class RedactedDeltas {
     this.#redactor = redactor;
   }
 
-  /** What may be shown now. */
+  /** Returns what may be shown now. */
   push(delta: string): string {
     let shown = '';
     for (let at = 0; at < delta.length && !this.#isBroken;) {
@@ -78,7 +78,7 @@ export class RedactedDeltas {
     return redacted === text ? `"${raw}"` : JSON.stringify(redacted);
   }
 
-  /** Numbers, true, false and null: whatever else stands outside of strings is no JSON. */
+  /** Numbers, true, false and null: anything else outside of strings is not JSON. */
   #word(word: string): string {
     if (word === '') return '';
     const parsed = parseJson(word);

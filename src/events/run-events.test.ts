@@ -27,7 +27,7 @@ function eventsOf(options: Partial<RunEventsOptions> = {}): RunEvents {
 }
 
 describe('the events of one run', () => {
-  it('carry who, where and when; chunks count by themselves', () => {
+  it('have agent, position and time; chunks have their own count', () => {
     const heard: AgentEvent[] = [];
     const events = eventsOf({ wiretap: (event) => heard.push(event) });
     events.identify('agent-1', null, 'exec-1');
@@ -61,7 +61,7 @@ describe('the events of one run', () => {
     expect(eventsOf({ parent: silent }).isSilent).toBe(true);
   });
 
-  it('of a nested agent reach its own listeners and then the parent, and share one count', () => {
+  it("of a nested agent reach its own listeners, then the parent's, and share one count", () => {
     const heard: string[] = [];
     const bus = createEventBus();
     const childBus = createEventBus();

@@ -13,7 +13,7 @@ export interface RunEventsOptions {
   readonly outlet: EventOutlet | null;
 }
 
-/** The events of one run: to the agent's listeners, the run's wiretap, and everybody who watches a parent. */
+/** Emits the events of one run: to the agent's listeners, the run's wiretap, and the listeners of its parents. */
 export class RunEvents {
   readonly #options: RunEventsOptions;
   #agentId = '';
@@ -47,7 +47,7 @@ export class RunEvents {
     );
   }
 
-  /** Call only after `wants`; `index` is given for chunks, which count by themselves. */
+  /** Emits an event. Call it only after `wants`; `index` is given for chunks, which have their own count. */
   emit<T extends AgentEventType>(type: T, fields: FieldsOf<T>, index?: number): void {
     const { outlet, now } = this.#options;
     const note: EventNote = {

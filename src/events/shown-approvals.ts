@@ -2,13 +2,13 @@ import { redactedWithPaths } from '../errors/hidden-paths.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { PendingApproval } from './agent-event.ts';
 
-/** An agent's own redactor, and one that also hides what the agents among its tools hide. */
+/** An agent's own redactor, and one that also hides what its nested agents hide. */
 export interface ApprovalRedactors {
   readonly own: Redactor;
   readonly family: Redactor;
 }
 
-/** Calls that wait, as an approver sees them: secrets are hidden, and said where. Ids stay, for answers name them. */
+/** Returns pending approvals for an approver: secrets are hidden and listed. Ids stay, because answers need them. */
 export const shownApprovals = (
   pending: readonly PendingApproval[],
   { own, family }: ApprovalRedactors,

@@ -7,7 +7,7 @@ const json = JSON.stringify(args);
 const call = { name: 'weather', args };
 const other = { name: 'time', args: { zone: 'CET' } };
 
-/** The shapes in which models were seen to repeat a call as text. */
+/** Formats in which models repeat a call as text. */
 const shapes: Readonly<Record<string, string>> = {
   'bare arguments': json,
   'bare arguments, other key order': JSON.stringify({
@@ -41,7 +41,7 @@ describe('isCallLeak', () => {
     expect(isCallLeak(text, [other, call])).toBe(true);
   });
 
-  it.each(Object.entries(shapes))('keeps %s when no such call was made', (_shape, text) => {
+  it.each(Object.entries(shapes))('keeps %s without a matching call', (_shape, text) => {
     expect(isCallLeak(text, [other])).toBe(false);
     expect(isCallLeak(text, [])).toBe(false);
   });
@@ -49,31 +49,31 @@ describe('isCallLeak', () => {
   it.each<[string, string]>([
     ['prose', 'I will look that up.'],
     ['prose that quotes the arguments', `Calling with ${json}`],
-    ['arguments with prose behind', `${json} is what I will use.`],
+    ['arguments followed by prose', `${json} is what I will use.`],
     ['other JSON', '{"city":"Rome"}'],
-    ['a list with something else in it', JSON.stringify([args, { city: 'Rome' }])],
+    ['a list with another item', JSON.stringify([args, { city: 'Rome' }])],
     ['nothing', ''],
-    ['a fence with nothing in it', '```json\n```'],
+    ['an empty fence', '```json\n```'],
     ['an empty list', '[]'],
     ['broken JSON', '{"city":'],
   ])('keeps %s', (_case, text) => {
     expect(isCallLeak(text, [call])).toBe(false);
   });
 
-  it('knows a call without arguments', () => {
+  it('detects a call without arguments', () => {
     const bare = [{ name: 'now', args: {} }];
     expect(isCallLeak('{}', bare)).toBe(true);
     expect(isCallLeak('{"name":"now"}', bare)).toBe(true);
     expect(isCallLeak('{"name":"then"}', bare)).toBe(false);
   });
 
-  it('knows arguments that broke off', () => {
+  it('detects incomplete arguments', () => {
     const cut = [{ name: 'weather', args: {}, argsRaw: '{"city":"Par' }];
     expect(isCallLeak('{"city":"Par', cut)).toBe(true);
     expect(isCallLeak('{"city":"Pa', cut)).toBe(false);
   });
 
-  it('keeps arguments that are no JSON: a stream has shown them', () => {
+  it('keeps arguments that are not JSON, because a stream has shown them', () => {
     const odd = '{city: Paris}';
     expect(isCallLeak(odd, [{ name: 'weather', args: {}, argsRaw: odd }])).toBe(false);
   });
@@ -96,7 +96,7 @@ describe('looksLikeToolCall', () => {
   });
 });
 
-/** What is shown while `pieces` come in, and what is left at the end. */
+/** Returns what is shown while `pieces` arrive, and what is left at the end. */
 function show(...pieces: readonly string[]): { readonly shown: string; readonly held: string } {
   const hold = new LeakFilter();
   const shown = pieces.map((piece) => hold.push(piece)).join('');
@@ -109,34 +109,30 @@ const splits = (text: string): readonly (readonly string[])[] => [
 ];
 
 describe('LeakFilter', () => {
-  it.each(Object.entries(shapes))('shows nothing of %s, however it is split', (_shape, text) => {
+  it.each(Object.entries(shapes))('shows nothing of %s for any split', (_shape, text) => {
     for (const pieces of splits(text)) expect(show(...pieces)).toEqual({ shown: '', held: text });
   });
 
   it.each<[string, string, string]>([
-    ['plain words', 'Hello', 'H'],
-    ['words behind a line break', '\n Hello', '\n H'],
-    ['words in braces', '{hello} there', '{h'],
-    ['words in brackets', '[Note] this', '[N'],
-    ['a word that begins like null', '[note] this', '[no'],
+    ['plain text', 'Hello', 'H'],
+    ['text after a line break', '\n Hello', '\n H'],
+    ['text in braces', '{hello} there', '{h'],
+    ['text in brackets', '[Note] this', '[N'],
+    ['a word that starts like null', '[note] this', '[no'],
     ['a link', '[text](https://example.com)', '[tex'],
     ['a footnote', '[1] According to', '[1] A'],
     ['a task list', '[ ] buy milk', '[ ] b'],
-    ['an object and then words', '{"a":1} is it', '{"a":1} i'],
+    ['an object, then text', '{"a":1} is it', '{"a":1} i'],
     ['code in a fence', '```js\nconst x = 1;', '```js\nc'],
-    ['words in a fence', '```\nhello world', '```\nh'],
-    ['code behind the language', '```python print(1)', '```python p'],
+    ['text in a fence', '```\nhello world', '```\nh'],
+    ['code after the language', '```python print(1)', '```python p'],
     ['inline code', '`npm i`', '`n'],
     ['two ticks', '``x``', '``x'],
     ['four ticks', '````md', '````'],
-    [
-      'a fence that ends and then words',
-      '```json\n{"a":1}\n``` as asked',
-      '```json\n{"a":1}\n``` a',
-    ],
+    ['a closed fence, then text', '```json\n{"a":1}\n``` as asked', '```json\n{"a":1}\n``` a'],
     ['an object without quotes', '{ city: "Paris" }', '{ c'],
-    ['a number that is none', '[1st place]', '[1st p'],
-  ])('shows %s at once', (_case, text, until) => {
+    ['an invalid number', '[1st place]', '[1st p'],
+  ])('shows %s immediately', (_case, text, until) => {
     const hold = new LeakFilter();
     let taken = '';
     let shown = '';
@@ -150,7 +146,7 @@ describe('LeakFilter', () => {
     for (const pieces of splits(text)) expect(show(...pieces)).toEqual({ shown: text, held: '' });
   });
 
-  it('lets everything through once it has shown something', () => {
+  it('passes everything after it has shown something', () => {
     const hold = new LeakFilter();
     expect(hold.push('So: ')).toBe('So: ');
     expect(hold.push(json)).toBe(json);
@@ -169,7 +165,7 @@ describe('LeakFilter', () => {
     expect(show(' ', '\n', 'Hi')).toEqual({ shown: ' \nHi', held: '' });
   });
 
-  it('shows and holds the same of a text, however it is split', () => {
+  it('shows and holds the same for any split of a text', () => {
     const unit = fc.constantFrom(
       ...'{}[]"`\\ \n,:1tru e\ud83d\ude00a',
       '```',
@@ -196,8 +192,8 @@ describe('LeakFilter', () => {
     ['blanks in a fence', `\`\`\`json\n${' '.repeat(20_000)}`],
     ['a long language', `\`\`\`${'a'.repeat(20_000)}`],
     ['closed JSON and blanks', `{}${' '.repeat(20_000)}`],
-  ])('D92: looks at each character of %s once', (_case, text) => {
-    // all that it does with text goes through these two
+  ])('D92: reads each character of %s once', (_case, text) => {
+    // all work on text uses these two
     let looked = 0;
     const { trimStart, charAt } = String.prototype;
     const hold = new LeakFilter();

@@ -6,7 +6,7 @@ interface NamedCall {
   readonly args: unknown;
 }
 
-/** Whether the text is nothing but the arguments of one of the calls, or such a call itself, as JSON. */
+/** Whether the text is only JSON that repeats one of the calls, or its arguments. */
 export function isCallLeak(
   content: string,
   calls: readonly Pick<ReadCall, 'name' | 'args' | 'argsRaw'>[],
@@ -14,7 +14,7 @@ export function isCallLeak(
   if (calls.length === 0 || content === '') return false;
   const text = withoutFence(content);
   if (text === '') return false;
-  // arguments that broke off, if a stream would have held them back: what was shown is kept
+  // incomplete arguments that a stream would have held back; text that was shown is kept
   if (calls.some(({ argsRaw }) => argsRaw !== undefined && argsRaw.trim() === text))
     return new LeakFilter().push(text) === '';
   if (text[0] !== '{' && text[0] !== '[') return false;
@@ -36,7 +36,7 @@ export function isCallLeak(
   return isKnown(parsed.value) || (items.length > 0 && items.every(isKnown));
 }
 
-/** Whether a text without structured calls reads like a call of one of `tools`. It is kept, never run. */
+/** Whether a text without structured calls looks like a call of one of `tools`. It is kept, never run. */
 export function looksLikeToolCall(content: string, tools: ReadonlySet<string>): boolean {
   const text = withoutFence(content.replace(/^\s*<tool_call>|<\/tool_call>\s*$/g, ''));
   if (text[0] !== '{' && text[0] !== '[') return false;
@@ -46,14 +46,14 @@ export function looksLikeToolCall(content: string, tools: ReadonlySet<string>): 
   return names.some((name) => name !== undefined && tools.has(name));
 }
 
-/** The elements of a list of calls, bare or under `tool_calls`. */
+/** Returns the elements of a list of calls, bare or under `tool_calls`. */
 function callItems(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (isRecord(value) && Array.isArray(value['tool_calls'])) return value['tool_calls'];
   return [];
 }
 
-/** The spellings in which models write a call: OpenAI's, Anthropic's, Hermes' and close relatives. */
+/** Formats in which models write a call: those of OpenAI, Anthropic, Hermes and similar ones. */
 function namedCall(value: unknown): NamedCall | null {
   if (!isRecord(value)) return null;
   const inner = isRecord(value['function']) ? value['function'] : value;
@@ -65,14 +65,14 @@ function namedCall(value: unknown): NamedCall | null {
   return { name, args: parsed.ok ? parsed.value : args };
 }
 
-/** Holds back streamed text that begins like JSON until it can no longer be a leaked call. Reads each character once. */
+/** Holds back streamed text that starts like JSON until it cannot be a leaked call. Reads each character once. */
 export class LeakFilter {
-  // joined when it is released: to look into the text so far would cost its whole length with every delta
+  // joined on release: reading the text so far would cost its whole length with every delta
   #held: string[] = [];
   #open = false;
   #scanner: JsonScanner | null = null;
 
-  /** What may be shown now: '' while the text is still held. */
+  /** Returns what may be shown now: '' while the text is held. */
   push(text: string): string {
     if (this.#open) return text;
     if (text === '') return '';
@@ -83,7 +83,7 @@ export class LeakFilter {
     return this.#scanner.feed(fed) ? '' : this.release();
   }
 
-  /** Shows what was held; from now on nothing is. */
+  /** Shows the held text and holds nothing more. */
   release(): string {
     const text = this.#held.join('');
     this.#open = true;
@@ -92,7 +92,7 @@ export class LeakFilter {
   }
 }
 
-/** Follows JSON, possibly inside a code fence, just closely enough to notice prose. */
+/** Scans JSON, possibly inside a code fence, just closely enough to detect prose. */
 class JsonScanner {
   #languageOver = false;
   #depth = 0;
@@ -102,7 +102,7 @@ class JsonScanner {
   #afterBrace = false;
   #ticks = 0;
 
-  /** False once the text cannot be one JSON value any more. */
+  /** Returns false once the text cannot be one JSON value. */
   feed(text: string): boolean {
     for (let i = 0; i < text.length; i++) if (!this.#accepts(text.charAt(i))) return false;
     return true;
@@ -134,7 +134,7 @@ class JsonScanner {
     // one or two ticks are inline code
     if (this.#ticks === 1 || this.#ticks === 2) return false;
     if (char === '{' || char === '[') return this.#descend(char);
-    // right behind the ticks a fence may name its language, and then the JSON has to begin
+    // a fence may name its language right after the ticks; then the JSON has to start
     if (!/\s/.test(char)) return this.#ticks === 3 && !this.#languageOver && /[\w-]/.test(char);
     this.#languageOver = true;
     return true;

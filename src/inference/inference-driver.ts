@@ -1,12 +1,20 @@
 import type { JsonObject } from '../json.ts';
+import type { FilePart, ImagePart } from '../messages/content-part.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { JsonSchema } from '../tools/schema.ts';
 import type { Usage } from './usage.ts';
 
-export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'error';
+/** Why an answer ended. After `pause_turn` the provider continues the same turn with the next request. */
+export type FinishReason =
+  | 'stop'
+  | 'tool_calls'
+  | 'length'
+  | 'content_filter'
+  | 'error'
+  | 'pause_turn';
 
-/** `none` forbids tools, `required` asks for one, `{ tool }` for a certain one. */
+/** Tool choice: `none` forbids tools, `required` requires one, `{ tool }` requires a specific one. */
 export type ToolChoice<Name extends string = string> =
   | 'auto'
   | 'none'
@@ -27,9 +35,9 @@ export interface InferenceRequest {
   readonly responseFormat: ResponseFormat | null;
 }
 
-/** A call as the model made it: arguments as an object, or as the text that has to be read. */
+/** A call as the model wrote it: arguments as an object, or as text to parse. */
 export interface InferredToolCall {
-  /** Null or '' when the provider gave none. */
+  /** Id of the provider; null or '' if it sent none. */
   readonly id?: string | null;
   readonly name: string;
   readonly args?: unknown;
@@ -37,21 +45,25 @@ export interface InferredToolCall {
 }
 
 export interface InferenceResponse {
-  /** What the model said to a person; never tool arguments. */
+  /** Text for the user; never tool arguments. */
   readonly content: string;
   readonly toolCalls: readonly InferredToolCall[];
   readonly reasoning?: string | null;
   readonly refusal?: string | null;
   readonly finishReason: FinishReason | (string & {});
-  /** Null when the wire reported none. */
+  /** The finish reason in the provider's own word. */
+  readonly rawFinishReason?: string;
+  /** Images and files of the answer, which become parts of the message. */
+  readonly files?: readonly (ImagePart | FilePart)[];
+  /** Usage; null if the wire reported none. */
   readonly usage: Partial<Usage> | null;
-  /** In the currency of the price table; null or absent when the price is unknown. */
+  /** Cost in the currency of the price table; null or absent if the price is unknown. */
   readonly cost?: number | null;
-  /** Kept with the assistant message, for what a provider wants back on the next call. */
+  /** Metadata to store with the assistant message, for state that a provider expects with the next call. */
   readonly metadata?: JsonObject;
 }
 
-/** A piece of a streamed response. The last one is `done` with the whole response. */
+/** A chunk of a streamed response. The last one is `done` with the whole response. */
 export type InferenceChunk =
   | { readonly type: 'content'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
@@ -66,10 +78,10 @@ export type InferenceChunk =
   | { readonly type: 'usage'; readonly usage: Partial<Usage>; readonly cost?: number | null }
   | { readonly type: 'done'; readonly response: InferenceResponse };
 
-/** The one door to models. Retries belong to the loop, so a driver sends each request once. */
+/** Access to a model. The loop does all retries, so a driver sends each request once. */
 export interface InferenceDriver {
   readonly name: string;
-  /** What the provider calls the model; prices are looked up by it. */
+  /** The provider's name of the model, used to look up prices. */
   readonly model?: string;
   infer(
     request: InferenceRequest,

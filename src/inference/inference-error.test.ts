@@ -3,7 +3,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import { modelCallFailed, readFailure } from './inference-error.ts';
 
 describe('readFailure', () => {
-  it('gives back what modelCallFailed was told', () => {
+  it('returns the arguments of modelCallFailed', () => {
     const report = { type: 'rate_limit', code: 'too_many', message: 'slow down' } as const;
     const partial = { usage: { input: 3 }, cost: 0.5 };
     const cause = new Error('socket');
@@ -16,11 +16,11 @@ describe('readFailure', () => {
 
   it.each<[string, unknown, string]>([
     ['an error', new Error('boom'), 'boom'],
-    ['an error without words', new TypeError(), 'TypeError'],
+    ['an error without a message', new TypeError(), 'TypeError'],
     ['a text', 'boom', 'boom'],
     ['an object', { status: 500 }, '{"status":500}'],
     ['nothing', undefined, 'undefined'],
-    ['an error of ours about something else', new AgentError('invalid_option', 'odd'), 'odd'],
+    ['an AgentError with another code', new AgentError('invalid_option', 'odd'), 'odd'],
   ])('reads %s as a failure of the model', (_case, thrown, message) => {
     expect(readFailure(thrown)).toEqual({
       report: { type: 'model', code: 'driver_failed', message },

@@ -5,7 +5,7 @@ import { isRecord } from '../json.ts';
 import type { InferredToolCall } from './inference-driver.ts';
 import type { Usage } from './usage.ts';
 
-/** What had arrived before a model call failed. Calls may be cut, and none of them is to be run. */
+/** The part of an answer that arrived before a model call failed. Calls may be incomplete, and none of them may run. */
 export interface PartialAnswer {
   readonly content?: string;
   readonly toolCalls?: readonly InferredToolCall[];
@@ -13,7 +13,7 @@ export interface PartialAnswer {
   readonly cost?: number | null;
 }
 
-/** What a driver throws: the failure as a record, and what had arrived before it. */
+/** Creates the error that a driver throws: the failure as a record, and the partial answer. */
 export const modelCallFailed = (
   report: ErrorReport,
   partial: PartialAnswer = {},
@@ -26,13 +26,13 @@ export const modelCallFailed = (
   });
 };
 
-/** An answer that stopped in the middle: the next try may get all of it. */
+/** Creates the error of an incomplete answer: a retry may get all of it. */
 export const brokenOff = (
   partial: PartialAnswer = {},
-  message = 'The connection ended before the answer of the model was complete.',
+  message = "The connection ended before the model's answer was complete.",
 ): AgentError => modelCallFailed({ type: 'timeout', code: 'stream_incomplete', message }, partial);
 
-/** The record and the partial answer in anything a driver may throw. */
+/** Returns the record and the partial answer of anything that a driver may throw. */
 export function readFailure(thrown: unknown): {
   readonly report: ErrorReport;
   readonly partial: PartialAnswer;

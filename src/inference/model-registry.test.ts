@@ -1,17 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { completion, delta, json, serve, sse } from '../../test/setup/loopback.ts';
-import { Messages } from '../messages/messages.ts';
+import { requestOf } from '../../test/setup/inference-request.ts';
+import { delta, json, serve } from '../../test/setup/loopback.ts';
+import { response, said, streamed } from '../../test/setup/responses-samples.ts';
 import { openai } from './drivers/openai.ts';
-import type { InferenceDriver, InferenceRequest } from './inference-driver.ts';
+import type { InferenceDriver } from './inference-driver.ts';
 import { createModelRegistry, driverOf } from './model-registry.ts';
 
-const request: InferenceRequest = {
-  system: null,
-  messages: Messages.from([{ role: 'user', content: 'hi' }]),
-  tools: [],
-  toolChoice: 'auto',
-  responseFormat: null,
-};
+const request = requestOf();
 const { signal } = new AbortController();
 const fake: InferenceDriver = {
   name: 'fake',
@@ -35,7 +30,7 @@ describe('models by name', () => {
     'lmstudio:m',
     'vllm:m',
     'llamacpp:m',
-  ])('%s costs nothing until it is used', (name) => {
+  ])('%s loads nothing until it is used', (name) => {
     const driver = driverOf(name);
     expect(driver.name).toBe(name);
     expect(driver.model).toBe(name.slice(name.indexOf(':') + 1));
@@ -51,13 +46,13 @@ describe('models by name', () => {
     'constructor:x',
     'toString:x',
     '__proto__:x',
-  ])('"%s" is refused with what there is', (name) => {
+  ])('rejects "%s" with the known providers', (name) => {
     expect(() => createModelRegistry({ mine: () => fake }).resolve(name)).toThrow(
       /There is no model ".*"\. Expected <provider>:<model> with a provider of: mine, openai, groq, .*createModelRegistry/,
     );
   });
 
-  it('prefixes of one’s own win, and get the rest of the name', () => {
+  it('custom prefixes take precedence, and get the rest of the name', () => {
     const asked: string[] = [];
     const registry = createModelRegistry({
       openai: (model) => {
@@ -69,35 +64,35 @@ describe('models by name', () => {
     expect(asked).toEqual(['a:b']);
   });
 
-  it('a key that is missing is named with the first call', async () => {
+  it('reports a missing key with the first call', async () => {
     vi.stubEnv('GROQ_API_KEY', '');
     await expect(driverOf('groq:m').infer(request, { signal })).rejects.toThrow(/GROQ_API_KEY/);
   });
 
-  it('anything that is no model is refused with what would do', () => {
+  it('rejects anything that is not a model', () => {
     expect(() => driverOf({ a: 1 } as never)).toThrow(
       /driver with infer\(\), an AI SDK language model/,
     );
     expect(() => driverOf(undefined as never)).toThrow(/An agent needs a model/);
   });
 
-  it('a named model streams and answers like the driver behind it', async () => {
+  it('a named model streams and answers like its driver', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-test-00000000000000000000');
-    const server = await serve(sse(delta('a'), delta('b', 'stop')), json(completion('c')));
+    const server = await serve(streamed(response([said('ab')])), json(response([said('c')])));
     const real = globalThis.fetch;
     vi.stubGlobal('fetch', (_input: unknown, init?: RequestInit) =>
-      real(`${server.url}/chat/completions`, init),
+      real(`${server.url}/responses`, init),
     );
     const driver = driverOf('openai:gpt-5');
     const texts: string[] = [];
     for await (const chunk of driver.stream?.(request, { signal }) ?? [])
       if (chunk.type === 'content') texts.push(chunk.text);
-    expect(texts).toEqual(['a', 'b']);
+    expect(texts).toEqual(['ab']);
     expect((await driver.infer(request, { signal })).content).toBe('c');
     vi.unstubAllGlobals();
   });
 
-  it('leaving a named stream leaves the stream behind it', async () => {
+  it("leaving a named stream closes the driver's stream", async () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`data: ${JSON.stringify(delta('a'))}\n\n`);

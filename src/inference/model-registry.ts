@@ -1,19 +1,20 @@
 import { AgentError, show } from '../errors/agent-error.ts';
-import { aiSdk, isAiSdkModel, type AiSdkModel } from './drivers/ai-sdk.ts';
+import { isAiSdkModel, namesOfAiSdkModel, type AiSdkModel } from './drivers/ai-sdk-model.ts';
 import type { OpenAIOptions } from './drivers/openai.ts';
-import type { InferenceChunk, InferenceDriver } from './inference-driver.ts';
+import type { InferenceDriver } from './inference-driver.ts';
+import { lazyDriver } from './lazy-driver.ts';
 
-/** A driver, a language model of the AI SDK, or a name such as `openai:gpt-5`. */
+/** A driver, an AI SDK language model, or a name such as `openai:gpt-5`. */
 export type ModelInput = InferenceDriver | AiSdkModel | string;
 
-/** Makes a model from the part of the name behind the colon. */
+/** Creates a model from the part of the name after the colon. */
 export type ModelFactory = (model: string) => InferenceDriver | AiSdkModel;
 
 export interface ModelRegistry {
   resolve(name: string): InferenceDriver;
 }
 
-/** Providers that speak Chat Completions, with the variable that holds their key; those on one's own machine need none. */
+/** Providers with Chat Completions, and the environment variable of their key; local servers need none. */
 const presets: Readonly<Record<string, OpenAIOptions>> = {
   openai: {},
   groq: { baseURL: 'https://api.groq.com/openai/v1', apiKeyVariable: 'GROQ_API_KEY' },
@@ -36,7 +37,7 @@ const presets: Readonly<Record<string, OpenAIOptions>> = {
   llamacpp: { baseURL: 'http://127.0.0.1:8080/v1' },
 };
 
-/** Models by name: the known providers, and your own under their prefix. */
+/** Creates a registry of model names: the known providers, and your own prefixes. */
 export function createModelRegistry(
   own: Readonly<Record<string, ModelFactory>> = {},
 ): ModelRegistry {
@@ -44,9 +45,10 @@ export function createModelRegistry(
     resolve(name): InferenceDriver {
       const [, prefix = '', model = ''] = /^([^:]+):(.+)$/s.exec(name) ?? [];
       if (model !== '') {
-        if (Object.hasOwn(own, prefix)) return driverOf((own[prefix] as ModelFactory)(model)); // it has it
+        // the cast is safe after the check
+        if (Object.hasOwn(own, prefix)) return driverOf((own[prefix] as ModelFactory)(model));
         const preset = Object.hasOwn(presets, prefix) ? presets[prefix] : undefined;
-        if (preset) return lazyOpenai(model, preset, name);
+        if (preset) return openaiDriver(name, model, preset);
       }
       const known = [...new Set([...Object.keys(own), ...Object.keys(presets)])].join(', ');
       throw new AgentError(
@@ -60,13 +62,19 @@ export function createModelRegistry(
 
 const defaultRegistry = createModelRegistry();
 
-/** The driver behind anything that names a model. */
+/** Whether a value is a driver, an AI SDK model or a name. */
+export const isModelInput = (value: unknown): value is ModelInput =>
+  typeof value === 'string' ||
+  isAiSdkModel(value) ||
+  typeof (value as Partial<InferenceDriver> | null | undefined)?.infer === 'function';
+
+/** Returns the driver of a model. */
 export function driverOf(
   model: ModelInput,
   registry: ModelRegistry = defaultRegistry,
 ): InferenceDriver {
   if (typeof model === 'string') return registry.resolve(model);
-  if (isAiSdkModel(model)) return aiSdk(model);
+  if (isAiSdkModel(model)) return aiSdkDriver(model);
   if (typeof model?.infer === 'function') return model;
   throw new AgentError(
     'driver_missing',
@@ -74,29 +82,14 @@ export function driverOf(
   );
 }
 
-/** Loads the driver with the first call, so that a name costs nothing until it is used. */
-function lazyOpenai(model: string, options: OpenAIOptions, name: string): InferenceDriver {
-  let loaded: Promise<InferenceDriver> | undefined;
-  const load = (): Promise<InferenceDriver> =>
-    (loaded ??= import('./drivers/openai.ts').then(({ openai }) => openai(model, options)));
-  return {
-    name,
-    model,
-    infer: async (request, given) => (await load()).infer(request, given),
-    stream: (request, given) => ({
-      [Symbol.asyncIterator]: () => {
-        let inner: AsyncIterator<InferenceChunk> | undefined;
-        const open = async (): Promise<AsyncIterator<InferenceChunk>> => {
-          const chunks = (await load()).stream?.(request, given) ?? noChunks();
-          return (inner = chunks[Symbol.asyncIterator]());
-        };
-        return {
-          next: async () => (inner ?? (await open())).next(),
-          return: async () => inner?.return?.() ?? { done: true, value: undefined },
-        };
-      },
-    }),
-  };
-}
+const openaiDriver = (name: string, model: string, options: OpenAIOptions): InferenceDriver =>
+  lazyDriver({ name, model }, async () => {
+    const { openai } = await import('./drivers/openai.ts');
+    return openai(model, options);
+  });
 
-async function* noChunks(): AsyncGenerator<InferenceChunk> {}
+const aiSdkDriver = (model: AiSdkModel): InferenceDriver =>
+  lazyDriver(namesOfAiSdkModel(model), async () => {
+    const { aiSdk } = await import('./drivers/ai-sdk.ts');
+    return aiSdk(model);
+  });

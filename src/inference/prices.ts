@@ -1,18 +1,22 @@
 import { invalidOption } from '../errors/agent-error.ts';
+import { isRecord } from '../json.ts';
 import type { Usage } from './usage.ts';
 
-/** US dollars for a million tokens. Reasoning is billed as output. */
+/** US dollars per million tokens. Reasoning is billed as output. */
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Default: the price of fresh input. */
+  /** Price of cached input. Default: the price of uncached input. */
   readonly cachedInput?: number;
 }
 
-/** By the model's name, or by the beginning of it: the longest that fits counts. */
+/** Prices by model name or by its prefix; the longest match wins. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
-/** List prices of common models, as of November 2025. Your own table wins; what is in neither has no known price. */
+/**
+ * List prices of common models, as of November 2025. Your own table takes precedence; other models have no known
+ * price.
+ */
 export const listPrices: PriceTable = {
   'gpt-5.1': { input: 1.25, cachedInput: 0.125, output: 10 },
   'gpt-5': { input: 1.25, cachedInput: 0.125, output: 10 },
@@ -35,17 +39,17 @@ export const listPrices: PriceTable = {
   'gemini-2.5-flash-lite': { input: 0.1, cachedInput: 0.01, output: 0.4 },
 };
 
-/** The price of a model; null when no entry fits, and then no cost is made up. */
+/** Returns the price of a model; null if no entry matches, and then there is no cost. */
 export function priceOf(model: string | undefined, own: PriceTable = {}): Price | null {
   if (model === undefined) return null;
-  return longestFit(model, own) ?? longestFit(model, listPrices);
+  return longestMatch(model, own) ?? longestMatch(model, listPrices);
 }
 
-/** A date, a build or `latest`; anything else behind a name makes another model. */
+/** A date, a build or `latest`; any other suffix makes another model. */
 const version = /^(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
 
-/** Names grow dates: `gpt-5-2025-08-07` is `gpt-5`, but `gpt-5-mini` is not, and neither is `gpt-5-2`. */
-function longestFit(model: string, table: PriceTable): Price | null {
+/** Matches names with dates: `gpt-5-2025-08-07` is `gpt-5`, but `gpt-5-mini` and `gpt-5-2` are not. */
+function longestMatch(model: string, table: PriceTable): Price | null {
   const name = model.slice(model.lastIndexOf('/') + 1);
   const fits = Object.keys(table).filter(
     (key) =>
@@ -57,7 +61,10 @@ function longestFit(model: string, table: PriceTable): Price | null {
   return best === undefined ? null : (table[best] ?? null);
 }
 
-/** What a call cost. Where a provider counts its reasoning beside the output, the total tells, and it is billed too. */
+/**
+ * Computes the cost of a call. If a provider counts reasoning outside of the output, the total shows it, and it is
+ * billed too.
+ */
 export function costOfUsage(usage: Usage, price: Price): number {
   const { input, cachedInput, output, total, reasoning } = usage;
   const cached = Math.min(input, cachedInput);
@@ -69,14 +76,15 @@ export function costOfUsage(usage: Usage, price: Price): number {
   return sum / 1_000_000;
 }
 
-export function checkedPrices(table: PriceTable): PriceTable {
-  for (const [model, price] of Object.entries(table))
+/** Rejects an invalid price table; `option` is its name in the error. */
+export function checkPrices(option: string, table: unknown): void {
+  if (!isRecord(table)) throw invalidOption(option, table, 'prices by the name of the model');
+  for (const [model, price] of Object.entries(table as PriceTable))
     for (const amount of [price?.input, price?.output, price?.cachedInput ?? 0])
       if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0)
         throw invalidOption(
-          `prices["${model}"]`,
+          `${option}["${model}"]`,
           price,
           '{ input, output, cachedInput? } in dollars per million tokens',
         );
-  return table;
 }

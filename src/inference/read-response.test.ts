@@ -23,17 +23,23 @@ const call = (more: Partial<InferredToolCall> = {}): InferredToolCall => ({
   ...more,
 });
 
-describe('readResponse: the finish word', () => {
+describe('readResponse: the finish reason', () => {
   it.each<[string, boolean, string, readonly string[], string]>([
-    ['stop', false, 'stop', [], 'an answer is an answer'],
-    ['tool_calls', true, 'tool_calls', [], 'calls are calls'],
-    ['stop', true, 'tool_calls', ['finishReasonCorrected:stop'], 'calls count, not the word'],
-    ['unknown', true, 'tool_calls', ['finishReasonCorrected:unknown'], 'an unknown word'],
-    ['', true, 'tool_calls', ['finishReasonCorrected:'], 'no word at all'],
-    ['unknown', false, 'stop', [], 'an unknown word without calls'],
-    ['tool_calls', false, 'stop', [], 'the word without the calls'],
-    ['length', false, 'length', [], 'a truncated answer is no answer'],
-    ['length', true, 'length', [], 'nor are truncated calls'],
+    ['stop', false, 'stop', [], 'an answer'],
+    ['tool_calls', true, 'tool_calls', [], 'calls'],
+    [
+      'stop',
+      true,
+      'tool_calls',
+      ['finishReasonCorrected:stop'],
+      'calls override the finish reason',
+    ],
+    ['unknown', true, 'tool_calls', ['finishReasonCorrected:unknown'], 'an unknown finish reason'],
+    ['', true, 'tool_calls', ['finishReasonCorrected:'], 'no finish reason'],
+    ['unknown', false, 'stop', [], 'an unknown finish reason without calls'],
+    ['tool_calls', false, 'stop', [], 'the finish reason without calls'],
+    ['length', false, 'length', [], 'a truncated answer'],
+    ['length', true, 'length', [], 'truncated calls'],
     ['content_filter', false, 'content_filter', [], 'a filtered answer'],
   ])('%s with calls: %s reads %s', (finishReason, hasCalls, word, notes) => {
     const made = read({ finishReason, toolCalls: hasCalls ? [call()] : [] });
@@ -41,13 +47,13 @@ describe('readResponse: the finish word', () => {
     expect(made.notes).toEqual(notes);
   });
 
-  it('error is a failed model call, whatever else is there', () => {
+  it('error is a failed model call, even with content and calls', () => {
     expect(
       readResponse(answer({ finishReason: 'error', content: 'Hi', toolCalls: [call()] })),
     ).toMatchObject({ type: 'model', code: 'finish_error' });
   });
 
-  it('a refusal is a failed model call that is not tried again', () => {
+  it('a refusal is a failed model call that is not retried', () => {
     expect(readResponse(answer({ refusal: 'I cannot help with that.' }))).toEqual({
       type: 'model',
       code: 'refusal',
@@ -64,7 +70,7 @@ describe('readResponse: arguments', () => {
     ['an object', { args: { q: 1 } }, { q: 1 }],
     ['an empty object', { args: {} }, {}],
     ['JSON text', { args: undefined, argsRaw: ' {"q":1} ' }, { q: 1 }],
-    ['JSON text in the place of the object', { args: '{"q":1}' }, { q: 1 }],
+    ['JSON text instead of the object', { args: '{"q":1}' }, { q: 1 }],
     ['nothing', { args: undefined }, {}],
     ['null', { args: null }, {}],
     ['blank text', { args: undefined, argsRaw: ' ' }, {}],
@@ -76,7 +82,7 @@ describe('readResponse: arguments', () => {
 
   it.each<[string, Partial<InferredToolCall>, RegExp, string]>([
     ['broken JSON', { args: undefined, argsRaw: '{"q":' }, /^The arguments are not valid/, '{"q":'],
-    ['broken JSON in the place of the object', { args: '{"q"' }, /not valid JSON/, '{"q"'],
+    ['broken JSON instead of the object', { args: '{"q"' }, /not valid JSON/, '{"q"'],
     [
       'a list',
       { args: [1, 2] },
@@ -93,13 +99,13 @@ describe('readResponse: arguments', () => {
 
   it.each<[string, Partial<InferredToolCall>]>([
     ['whole arguments', { args: { q: 1 } }],
-    ['arguments that broke off', { args: undefined, argsRaw: '{"q":"lon' }],
+    ['incomplete arguments', { args: undefined, argsRaw: '{"q":"lon' }],
     ['no arguments', { args: undefined, argsRaw: '' }],
-  ])('D62: a turn that length cut off runs nothing: %s', (_case, given) => {
+  ])('D62: a turn truncated by length runs nothing: %s', (_case, given) => {
     const made = read({ finishReason: 'length', toolCalls: [call(), call(given)] });
     expect(made.calls.map(({ problem }) => problem)).toEqual([
-      expect.stringMatching(/cut off at the output limit \(length\)/),
-      expect.stringMatching(/cut off at the output limit \(length\)/),
+      expect.stringMatching(/truncated at the output limit \(length\)/),
+      expect.stringMatching(/truncated at the output limit \(length\)/),
     ]);
   });
 
@@ -115,35 +121,35 @@ describe('readResponse: arguments', () => {
     expect(made?.providerId).toBe(providerId);
   });
 
-  it('arguments that JSON cannot hold are a problem of the call, not of the run', () => {
+  it('arguments that JSON cannot represent fail the call, not the run', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     const [made] = read({ toolCalls: [call({ args: loop })] }).calls;
-    expect(made?.problem).toMatch(/^The arguments cannot be kept as JSON/);
+    expect(made?.problem).toMatch(/^The arguments cannot be stored as JSON/);
   });
 });
 
-describe('readResponse: nonsense', () => {
+describe('readResponse: invalid responses', () => {
   it.each<[string, unknown, RegExp]>([
     ['nothing', undefined, /it is undefined, expected an InferenceResponse/],
     ['a text', 'Hello', /it is "Hello", expected an InferenceResponse/],
     ['a list', [], /it is an array of 0/],
     ['no content', { toolCalls: [] }, /content is undefined, expected a string/],
     ['parts for content', { content: [], toolCalls: [] }, /content is an array of 0/],
-    ['no list of calls', { content: '' }, /toolCalls is undefined, expected a list/],
+    ['calls that are not a list', { content: '' }, /toolCalls is undefined, expected a list/],
     [
       'a call without a name',
       { content: '', toolCalls: [{ id: 'a' }] },
       /a tool call is an object/,
     ],
-    ['a call that is none', { content: '', toolCalls: [null] }, /a tool call is null/],
+    ['an invalid call', { content: '', toolCalls: [null] }, /a tool call is null/],
     ['a gap', { content: '', toolCalls: [undefined] }, /a tool call is undefined/],
     [
-      'raw arguments that are no text',
+      'raw arguments that are not text',
       { content: '', toolCalls: [{ name: 'search', argsRaw: 5 }] },
       /a tool call is an object with name, argsRaw/,
     ],
-  ])('%s is a validation failure that says what was seen', (_case, response, message) => {
+  ])('%s is a validation failure that names the value', (_case, response, message) => {
     expect(readResponse(response as InferenceResponse)).toMatchObject({
       type: 'validation',
       code: 'bad_response',

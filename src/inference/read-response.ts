@@ -1,10 +1,11 @@
 import { show } from '../errors/agent-error.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import { isRecord, type JsonObject } from '../json.ts';
-import { argumentsIn, MOST_ARGUMENT_BYTES } from '../tools/arguments.ts';
+import { argumentsIn, MAX_ARGUMENT_BYTES } from '../tools/arguments.ts';
+import { isErrorWord } from './finish-word.ts';
 import type { FinishReason, InferenceResponse, InferredToolCall } from './inference-driver.ts';
 
-/** A call with its arguments read; `problem` says why it must not run. */
+/** A call with parsed arguments; `problem` says why it must not run. */
 export interface ReadCall {
   readonly providerId: string | null;
   readonly name: string;
@@ -20,15 +21,15 @@ export interface ReadResponse {
   readonly notes: readonly string[];
 }
 
-/** Calls that one answer may make. */
-export const MOST_CALLS = 128;
-/** Of a tool's name as the model wrote it; the names of tools have at most 64. */
-const MOST_NAME_CHARACTERS = 200;
+/** Maximum calls of one answer. */
+export const MAX_CALLS = 128;
+/** Maximum characters of a tool name from the model; names of tools have at most 64. */
+const MAX_NAME_CHARACTERS = 200;
 
 const noCalls: readonly ReadCall[] = Object.freeze([]);
 const noNotes: readonly string[] = Object.freeze([]);
 
-/** Makes sense of what a driver returned, or says in an error record why it makes none. */
+/** Reads the response of a driver, or returns an error record with the reason why it is invalid. */
 export function readResponse(response: InferenceResponse): ReadResponse | ErrorReport {
   const problem = shapeProblem(response);
   if (problem !== null)
@@ -45,12 +46,7 @@ export function readResponse(response: InferenceResponse): ReadResponse | ErrorR
       message: `The model refused: ${refusal}`,
       retryable: false,
     };
-  if (response.finishReason === 'error')
-    return {
-      type: 'model',
-      code: 'finish_error',
-      message: 'The model call ended with finish reason "error".',
-    };
+  if (response.finishReason === 'error') return failedFinish(response);
   if (toolCalls.length === 0)
     return { content, calls: noCalls, finishReason: finishWord(response, false), notes: noNotes };
   const finishReason = finishWord(response, true);
@@ -63,35 +59,53 @@ export function readResponse(response: InferenceResponse): ReadResponse | ErrorR
   };
 }
 
+function failedFinish({ content, rawFinishReason: word }: InferenceResponse): ErrorReport {
+  if (typeof word !== 'string' || isErrorWord(word) || content.trim() !== '')
+    return {
+      type: 'model',
+      code: 'finish_error',
+      message: 'The model call ended with finish reason "error".',
+    };
+  const message = `The model's answer is empty. The provider ended it with ${show(word.slice(0, 100))}.`;
+  return { type: 'model', code: 'empty_answer', message };
+}
+
 export const isReport = (read: ReadResponse | ErrorReport): read is ErrorReport => 'type' in read;
 
-/** Calls mean `tool_calls` whatever the provider's word, unless the turn was cut off; an unknown word is `stop`. */
+/**
+ * Returns the finish reason: calls mean `tool_calls` regardless of the provider's reason, unless the answer was
+ * truncated or filtered; an unknown one is `stop`.
+ */
 function finishWord({ finishReason }: InferenceResponse, hasCalls: boolean): FinishReason {
   if (finishReason === 'length') return 'length';
   if (finishReason === 'content_filter') return 'content_filter';
-  return hasCalls ? 'tool_calls' : 'stop';
+  if (hasCalls) return 'tool_calls';
+  return finishReason === 'pause_turn' ? 'pause_turn' : 'stop';
 }
 
 const wordOf = ({ finishReason }: InferenceResponse): string =>
   typeof finishReason === 'string' ? finishReason.slice(0, 100) : show(finishReason);
 
-/** The first of too many run; one more stands for all the others, so that the conversation stays whole and small. */
+/**
+ * Reads the first calls of too many; one more represents the others, so that the conversation stays complete and
+ * small.
+ */
 function readCalls(calls: readonly InferredToolCall[], cutOff: boolean): readonly ReadCall[] {
-  const read = calls.slice(0, MOST_CALLS).map((call) => readCall(call, cutOff));
-  const next = calls[MOST_CALLS];
+  const read = calls.slice(0, MAX_CALLS).map((call) => readCall(call, cutOff));
+  const next = calls[MAX_CALLS];
   if (next === undefined) return read;
-  const over = calls.length - MOST_CALLS;
+  const over = calls.length - MAX_CALLS;
   const problem =
-    `The answer has ${calls.length} calls, and at most ${MOST_CALLS} are taken: ` +
-    `the last ${over === 1 ? 'one was' : `${over} were`} not run. Make fewer calls at once.`;
+    `The answer has ${calls.length} calls, and at most ${MAX_CALLS} are accepted: ` +
+    `the last ${over === 1 ? 'one was' : `${over} were`} not run. Make fewer calls in one answer.`;
   return [...read, { ...nameAndId(next), args: {}, problem }];
 }
 
 const nameAndId = ({ id, name }: InferredToolCall): Pick<ReadCall, 'providerId' | 'name'> => ({
   providerId: typeof id === 'string' && id !== '' ? id : null,
   name:
-    name.length > MOST_NAME_CHARACTERS
-      ? `${name.slice(0, MOST_NAME_CHARACTERS)}… [cut: ${name.length} characters]`
+    name.length > MAX_NAME_CHARACTERS
+      ? `${name.slice(0, MAX_NAME_CHARACTERS)}… [cut: ${name.length} characters]`
       : name,
 });
 
@@ -112,15 +126,15 @@ function readCall(call: InferredToolCall, cutOff: boolean): ReadCall {
 }
 
 const truncated =
-  'The answer was cut off at the output limit (length), so none of its calls was run.';
+  'The answer was truncated at the output limit (length), so none of its calls was run.';
 
-/** A text that was refused for its size is not kept whole. */
+/** Truncates a text that was rejected for its size. */
 const keptText = (text: string): string =>
-  text.length <= MOST_ARGUMENT_BYTES
+  text.length <= MAX_ARGUMENT_BYTES
     ? text
     : `${text.slice(0, 10_000)}… [cut: ${text.length} characters]`;
 
-/** The arguments as an object, or the sentence that says why they are none. */
+/** Returns the arguments as an object, or a sentence that says why they are not. */
 function readArguments({ args, argsRaw }: InferredToolCall, cutOff: boolean): JsonObject | string {
   if (args !== undefined && args !== null) {
     if (typeof args === 'string') return readArguments({ name: '', argsRaw: args }, cutOff);

@@ -4,9 +4,9 @@ import { addCost, addUsage, costOf, minusUsage, usageOf, zeroUsage } from './usa
 describe('usageOf', () => {
   it.each<[string, object | null, object]>([
     ['nothing', null, { input: 0, output: 0, total: 0 }],
-    ['a total that the wire left out', { input: 3, output: 4 }, { input: 3, output: 4, total: 7 }],
-    ['a total that the wire reported', { input: 3, output: 4, total: 9 }, { total: 9 }],
-    ['numbers that are none', { input: '3', output: Number.NaN, total: -1 }, { ...zeroUsage }],
+    ['a missing total', { input: 3, output: 4 }, { input: 3, output: 4, total: 7 }],
+    ['a reported total', { input: 3, output: 4, total: 9 }, { total: 9 }],
+    ['invalid numbers', { input: '3', output: Number.NaN, total: -1 }, { ...zeroUsage }],
     ['details', { input: 9, cachedInput: 8, reasoning: 2 }, { cachedInput: 8, reasoning: 2 }],
   ])('reads %s', (_case, report, expected) => {
     expect(usageOf(report)).toMatchObject(expected);
@@ -31,7 +31,7 @@ describe('sums', () => {
   const a = { input: 1, output: 2, total: 3, cachedInput: 4, reasoning: 5 };
   const b = { input: 10, output: 20, total: 30, cachedInput: 40, reasoning: 50 };
 
-  it('adds and takes away field by field', () => {
+  it('adds and subtracts field by field', () => {
     const sum = { input: 11, output: 22, total: 33, cachedInput: 44, reasoning: 55 };
     expect(addUsage(a, b)).toEqual(sum);
     expect(minusUsage(sum, b)).toEqual(a);
@@ -42,8 +42,8 @@ describe('sums', () => {
     [0, 0.5, 0.5, 'a first price'],
     [0.5, 0.25, 0.75, 'a second price'],
     [0, null, null, 'no price so far'],
-    [0.5, null, 0.5, 'the known part stays'],
-    [null, 0.5, 0.5, 'a price that comes late'],
+    [0.5, null, 0.5, 'the known part is kept'],
+    [null, 0.5, 0.5, 'a later price'],
   ])('cost %s and %s is %s: %s', (total, step, sum) => {
     expect(addCost(total, step)).toBe(sum);
   });

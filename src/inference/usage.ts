@@ -1,4 +1,4 @@
-/** Tokens as the provider reported them. `total` counts what was billed, so cached input is part of `input`. */
+/** Tokens as the provider reported them. `total` counts billed tokens, so `input` includes cached input. */
 export interface Usage {
   readonly input: number;
   readonly output: number;
@@ -26,7 +26,7 @@ export const addUsage = (a: Usage, b: Usage): Usage =>
         reasoning: a.reasoning + b.reasoning,
       };
 
-/** Reads a report leniently: what is missing is 0, and `total` is input plus output where the wire has none. */
+/** Reads a report leniently: missing fields are 0, and `total` defaults to input plus output. */
 export function usageOf(report: Partial<Usage> | null | undefined): Usage {
   if (!report) return zeroUsage;
   const input = count(report.input);
@@ -43,11 +43,11 @@ export function usageOf(report: Partial<Usage> | null | undefined): Usage {
 const count = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
-/** A reported price; null where there is none that could be added up. */
+/** Returns a reported price; null if there is no valid one. */
 export const costOf = (cost: unknown): number | null =>
   typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : null;
 
-/** The known part of a cost: null only as long as no step had a price. */
+/** Adds the known parts of a cost: null only while no step had a price. */
 export const addCost = (total: number | null, step: number | null): number | null =>
   step === null ? total || null : step === 0 ? total : (total ?? 0) + step;
 

@@ -3,7 +3,7 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** An image by address, or inline as base64 `data` with its media type. */
+/** An image by URL, or inline as base64 `data` with its media type. */
 export interface ImagePart {
   readonly type: 'image';
   readonly url?: string;
@@ -11,7 +11,7 @@ export interface ImagePart {
   readonly mediaType?: string;
 }
 
-/** A file by address, or inline as base64 `data` with its media type. */
+/** A file by URL, or inline as base64 `data` with its media type. */
 export interface FilePart {
   readonly type: 'file';
   readonly url?: string;
@@ -23,8 +23,21 @@ export interface FilePart {
 export type ContentPart = TextPart | ImagePart | FilePart;
 export type MessageContent = string | readonly ContentPart[];
 
-/** Only the words: images and files have none. */
+/** Returns the text only: images and files have none. */
 export function textOf(content: MessageContent): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** Whether a content has no part but white space, which providers reject. */
+export const isBlank = (content: MessageContent): boolean =>
+  typeof content === 'string'
+    ? content.trim() === ''
+    : content.every((part) => part.type === 'text' && part.text.trim() === '');
+
+/** Returns the parts of a content without blank texts, unless there is nothing else. */
+export function spokenParts(content: MessageContent): readonly ContentPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const parts = content.filter((part) => part.type !== 'text' || !isBlank(part.text));
+  return parts.length > 0 ? parts : content.slice(0, 1);
 }

@@ -33,13 +33,13 @@ describe('roles', () => {
     for (const other of messageRoles) expect(message.hasRole(other)).toBe(other === role);
   });
 
-  it('hasRole takes several, and none is no match', () => {
+  it('hasRole accepts several roles, and no role never matches', () => {
     expect(of.tool.hasRole('user', 'tool')).toBe(true);
     expect(of.tool.hasRole('user', 'assistant')).toBe(false);
     expect(of.tool.hasRole()).toBe(false);
   });
 
-  it('MessageRole has the words of the wire', () => {
+  it('MessageRole has the names of the wire', () => {
     expect(MessageRole).toEqual({
       System: 'system',
       Developer: 'developer',
@@ -86,7 +86,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('comes back from JSON as it was', () => {
+  it('survives a round trip through JSON', () => {
     for (const message of [...Object.values(of), Message.from(full)]) {
       const again = Message.from(JSON.parse(JSON.stringify(message)) as MessageInput);
       expect(again).toEqual(message);
@@ -95,7 +95,7 @@ describe('a message', () => {
     expect(Message.from(full).toJSON()).toEqual(full);
   });
 
-  it('from() returns a message as it is, and does not follow the list it was given', () => {
+  it('from() returns a message unchanged, and copies its lists', () => {
     expect(Message.from(of.user)).toBe(of.user);
     const toolCalls = [{ id: 'call_1', name: 'search', args: {} }];
     const message = Message.assistant('', { toolCalls });
@@ -103,7 +103,7 @@ describe('a message', () => {
     expect(message.toolCalls).toHaveLength(1);
   });
 
-  it('gets an id of its own and the time', () => {
+  it('gets a new id and the current time', () => {
     const before = new Date().toISOString();
     const [one, two] = [Message.user('a'), Message.user('a')];
     expect(one.id).toMatch(/^msg_[0-9a-z]{16}$/);
@@ -112,18 +112,18 @@ describe('a message', () => {
     expect(one).toMatchObject({ toolCalls: [], toolCallId: null, name: null, metadata: {} });
   });
 
-  it('a role helper cannot be given another role', () => {
+  it('a role helper ignores another role', () => {
     expect(Message.user('a', { role: 'system' }).role).toBe('user');
   });
 
-  it('text is the words without images and files', () => {
+  it('text excludes images and files', () => {
     expect(Message.from(full).text).toBe('See this.');
     expect(of.user.text).toBe('u');
     expect(textOf([{ type: 'file', data: 'AA==', mediaType: 'text/plain' }])).toBe('');
   });
 });
 
-describe('what is no message is refused with what was seen', () => {
+describe('rejects anything else with its value', () => {
   const cases: readonly (readonly [unknown, string])[] = [
     [null, 'it is null, expected an object with role and content'],
     ['hi', 'it is "hi", expected an object with role and content'],

@@ -11,20 +11,20 @@ export interface MessageJSON {
   readonly role: MessageRole;
   readonly content: MessageContent;
   readonly toolCalls: readonly ToolCall[];
-  /** On a `tool` message: the call it answers. */
+  /** Id of the answered call, on a `tool` message. */
   readonly toolCallId: string | null;
   readonly name: string | null;
   readonly metadata: JsonObject;
   readonly createdAt: string;
 }
 
-/** What a message can be made from: only role and content are needed. */
+/** Input of a message: only role and content are required. */
 export type MessageInput = Pick<MessageJSON, 'role' | 'content'> & Partial<MessageJSON>;
 
 const noCalls: readonly ToolCall[] = Object.freeze([]);
 const noMetadata: JsonObject = Object.freeze({});
 
-/** One line of the conversation. Frozen; its own fields are exactly its JSON. */
+/** One message of the conversation. Frozen; its own fields are exactly its JSON. */
 export class Message implements MessageJSON {
   readonly id: string;
   readonly role: MessageRole;
@@ -47,7 +47,7 @@ export class Message implements MessageJSON {
     Object.freeze(this);
   }
 
-  /** Accepts a message or its JSON; refuses anything else with what was wrong. */
+  /** Accepts a message or its JSON; throws for anything else. */
   static from(input: MessageInput): Message {
     if (input instanceof Message) return input;
     checkMessage(input);
@@ -57,7 +57,7 @@ export class Message implements MessageJSON {
     );
   }
 
-  /** For parts of this library that made the fields themselves: no checks. */
+  /** Creates a message without checks, for code of this library that made the fields. */
   static trusted(input: MessageInput): Message {
     return new Message(input);
   }
@@ -78,7 +78,7 @@ export class Message implements MessageJSON {
     return Message.from({ ...more, role: MessageRole.Tool, content, toolCallId });
   }
 
-  /** A plain text has nothing to check. */
+  /** Creates a message; a plain text needs no check. */
   static #of(role: MessageRole, content: MessageContent, more?: Partial<MessageInput>): Message {
     return more === undefined && typeof content === 'string'
       ? new Message({ role, content })
@@ -94,7 +94,7 @@ export class Message implements MessageJSON {
   isTool(): boolean {
     return this.role === MessageRole.Tool;
   }
-  /** True for system and developer: both instruct the model. */
+  /** Whether the role is system or developer: both instruct the model. */
   isSystem(): boolean {
     return this.role === MessageRole.System || this.role === MessageRole.Developer;
   }
@@ -105,12 +105,12 @@ export class Message implements MessageJSON {
     return roles.includes(this.role);
   }
 
-  /** The words of the content, without images and files. */
+  /** The text of the content, without images and files. */
   get text(): string {
     return textOf(this.content);
   }
 
-  /** How the model came to its answer, as the provider told it; null where it told nothing. Never sent as content. */
+  /** The model's reasoning, as the provider sent it; null if there is none. Never sent as content. */
   get reasoning(): string | null {
     const { reasoning } = this.metadata;
     return this.isAssistant() && typeof reasoning === 'string' && reasoning !== ''

@@ -7,7 +7,7 @@ describe('Messages', () => {
   const [hello, hi, bye] = [Message.user('hello'), Message.assistant('hi'), Message.user('bye')];
   const list = Messages.from([hello, hi, bye]);
 
-  it('is an iterable handle with no fields of its own', () => {
+  it('is an iterable handle without own fields', () => {
     expect(list.length).toBe(3);
     expect([list.at(0), list.at(-1), list.last(), list.at(9)]).toEqual([
       hello,
@@ -22,7 +22,7 @@ describe('Messages', () => {
     expect(Object.isFrozen(list)).toBe(true);
   });
 
-  it('comes back from JSON, and takes messages, their JSON and itself', () => {
+  it('accepts messages, their JSON and itself', () => {
     const json = JSON.parse(JSON.stringify(list)) as never[];
     expect(json).toEqual([hello.toJSON(), hi.toJSON(), bye.toJSON()]);
     expect([...Messages.from(json)]).toEqual([...list]);
@@ -30,7 +30,7 @@ describe('Messages', () => {
     expect([...Messages.from(new Set([hello]))]).toEqual([hello]);
   });
 
-  it('empty is empty for everybody', () => {
+  it('empty() never changes', () => {
     Messages.empty().append(hello);
     expect(Messages.empty().length).toBe(0);
     expect(Messages.empty().last()).toBeUndefined();
@@ -43,11 +43,11 @@ describe('Messages', () => {
     ['hello', 'Messages.from() got "hello", expected a list of messages.'],
     [{ role: 'user' }, 'Messages.from() got an object with role, expected a list of messages.'],
     [[{ role: 'user' }], 'This is not a message: its content is undefined'],
-  ])('%j is refused', (input, says) => {
+  ])('rejects %j', (input, says) => {
     expect(() => Messages.from(input as never)).toThrow(says);
   });
 
-  it('a list that someone still holds never changes', () => {
+  it('a list never changes', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ to: fc.nat(), n: fc.nat({ max: 3 }) })), (script) => {
         const held = [{ list: Messages.empty(), expected: [] as Message[] }];

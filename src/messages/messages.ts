@@ -2,8 +2,9 @@ import { AppendOnly } from '../append-only.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { Message, type MessageInput, type MessageJSON } from './message.ts';
 import type { MessageRole } from './message-role.ts';
+import { pairingProblem } from './pairing.ts';
 
-/** The conversation: an immutable list with O(1) append. A list that someone still holds never changes. */
+/** The conversation: an immutable list with O(1) append. */
 export class Messages implements Iterable<Message> {
   readonly #list: AppendOnly<Message>;
 
@@ -46,6 +47,10 @@ export class Messages implements Iterable<Message> {
   }
   slice(start: number, end?: number): Message[] {
     return this.#list.slice(start, end);
+  }
+  /** Returns why a provider would reject this conversation, such as a call without a result; null if it would not. */
+  pairingProblem(): string | null {
+    return pairingProblem(this);
   }
   [Symbol.iterator](): IterableIterator<Message> {
     return this.#list[Symbol.iterator]();

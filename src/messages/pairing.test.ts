@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Message } from './message.ts';
+import { Messages } from './messages.ts';
 import { pairingProblem } from './pairing.ts';
 
 const user = Message.user('u', { id: 'u' });
@@ -24,7 +25,7 @@ describe('pairingProblem', () => {
       [calls('1'), user, result('1')],
       'user message u comes while 1 is unanswered',
     ],
-    ['a result of nothing', [user, result('1')], 'tool message r1 answers no open call (1)'],
+    ['a result without a call', [user, result('1')], 'tool message r1 answers no open call (1)'],
     [
       'two results',
       [calls('1'), result('1'), result('1')],
@@ -33,5 +34,6 @@ describe('pairingProblem', () => {
     ['one id twice in a message', [calls('1', '1')], 'call id 1 is used twice in message c'],
   ])('%s', (_what, messages, problem) => {
     expect(pairingProblem(messages)).toBe(problem);
+    expect(Messages.from(messages).pairingProblem()).toBe(problem);
   });
 });

@@ -1,8 +1,8 @@
 import type { Message } from './message.ts';
 
 /**
- * Says why a provider would refuse this conversation, or null: every tool call must be answered once, right after
- * the message that made it, before anybody else speaks.
+ * Returns why a provider would reject this conversation, or null: every tool call must have one result, right after its
+ * message and before any other message.
  */
 export function pairingProblem(messages: Iterable<Message>): string | null {
   const open = new Set<string>();

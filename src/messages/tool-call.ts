@@ -1,12 +1,12 @@
 import type { JsonObject } from '../json.ts';
 
-/** A tool call as recorded: `id` is ours and unique in the execution. */
+/** A recorded tool call: `id` is generated here and unique in the execution. */
 export interface ToolCall {
   readonly id: string;
-  /** The provider's id, where ours differs; it is what goes back on the wire. */
+  /** The provider's id, if it differs; it is sent to the provider. */
   readonly providerId?: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** The text the model sent, kept only where it could not be read as an object; then `args` is `{}`. */
+  /** The model's text, stored only if it is not an object; then `args` is `{}`. */
   readonly argsRaw?: string;
 }

@@ -15,16 +15,16 @@ import type { AgentSession } from './use-agent-session.ts';
 
 export interface AgentChatProps extends Omit<AgentUiProviderProps, 'children'> {
   readonly session: AgentSession;
-  /** Shown as long as nothing has been said. */
+  /** Content to show while there are no messages. */
   readonly empty?: ReactNode;
-  /** Beside the status, for a title of yours. */
+  /** Content next to the status, for example a title. */
   readonly title?: ReactNode;
-  /** Messages may be sent while a run is open: for servers that queue them. Default: false. */
+  /** Whether the user may send messages during a run, for servers that queue them. Default: false. */
   readonly sendWhileBusy?: boolean;
   readonly className?: string;
 }
 
-/** A whole chat: conversation, questions, why it stopped, and where to write. */
+/** Renders a whole chat: conversation, approvals, why it stopped, and a composer. */
 export function AgentChat(props: AgentChatProps): ReactElement {
   return (
     <AgentUiProvider {...props}>
@@ -40,8 +40,8 @@ function Chat(props: AgentChatProps): ReactElement {
   const { state, status, approvals, stop, actions, can } = session;
   const { retry, dismiss } = session;
   const isBusy = status === 'processing';
-  const isWaiting = approvals.length > 0;
-  const blockedBy = isWaiting
+  const needsApproval = approvals.length > 0;
+  const blockedBy = needsApproval
     ? labels.answerFirst
     : isBusy && props.sendWhileBusy !== true
       ? labels.busy
@@ -75,13 +75,17 @@ function Chat(props: AgentChatProps): ReactElement {
           {...(can.approve && { onApprove: session.approve })}
           {...(can.deny && { onDeny: session.deny })}
         />
-        {stop && !isWaiting && (
+        {stop && !needsApproval && (
           <Stop
             stop={stop}
-            action={actionFor(actions, 'resume', stop.timestamp)}
+            action={
+              actionFor(actions, 'resume', stop.timestamp) ??
+              actionFor(actions, 'retry', stop.timestamp)
+            }
             onDismiss={dismiss}
             allowance={session.allowance ?? null}
             {...(can.resume && session.allowance !== undefined && { onResume: session.resume })}
+            {...(can.retry && { onRetry: session.retrySession })}
           />
         )}
       </Conversation>

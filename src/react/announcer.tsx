@@ -11,8 +11,8 @@ const isOpen = (status: UiState['status']): boolean =>
   status === 'processing' || status === 'paused';
 
 /**
- * Tells a screen reader what a sighted reader notices: a finished answer, a question, a stop. Never each chunk, and
- * nothing that was there before.
+ * Announces what a sighted reader notices: a finished answer, an approval, a stop. Never announces single chunks or
+ * existing content.
  */
 export function Announcer({ messages, status, approvals, stop }: AnnouncerProps): ReactElement {
   const { labels } = useUi();
@@ -28,7 +28,7 @@ export function Announcer({ messages, status, approvals, stop }: AnnouncerProps)
     const answers = messages.filter(
       (message) => message.role === 'assistant' && !message.metadata.streaming && isNew(message.id),
     );
-    // a history that comes late is not news: at most its last message is
+    // a history that arrives late is not news: announce at most its last message
     const answer = isWork ? answers.findLast(shouldRenderAssistantContent) : undefined;
     const parts = answer ? [answer.content] : [];
     for (const { tool, tool_call_id: callId } of approvals)
@@ -40,7 +40,7 @@ export function Announcer({ messages, status, approvals, stop }: AnnouncerProps)
   }, [messages, status, approvals, stop, labels]);
   return (
     <div {...part('announcer')} role="status" aria-live="polite" style={hidden}>
-      {/* a new element each time: the same words twice are two announcements */}
+      {/* a new element each time: the same text twice is announced twice */}
       <span key={news.count}>{news.text}</span>
     </div>
   );

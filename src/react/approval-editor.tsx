@@ -22,11 +22,11 @@ export interface ApprovalEditorProps extends Pick<
   'isSending' | 'aside' | 'onCancel'
 > {
   readonly args: JsonObject;
-  /** Without arguments where nothing was changed. */
+  /** Called without arguments if nothing was changed. */
   readonly onApprove: (args?: JsonObject) => void;
 }
 
-/** What is being edited: a field for each argument, or all of them as one JSON text. */
+/** The edited draft: a field for each argument, or all arguments as one JSON text. */
 interface Draft {
   /** Null while all arguments are one text. */
   readonly fields: readonly ArgField[] | null;
@@ -42,7 +42,7 @@ const asJson = (args: JsonObject): Draft => ({
   texts: [visibleJson(JSON.stringify(args, null, 2))],
 });
 
-/** Arguments as fields of their types, or as JSON. Says what was changed; Escape leaves without a change. */
+/** Edits arguments as fields of their types, or as JSON. Shows what was changed; Escape leaves without a change. */
 export function ApprovalEditor({ args, onApprove, ...form }: ApprovalEditorProps): ReactElement {
   const { labels } = useUi();
   const id = useId();
@@ -113,10 +113,10 @@ const readDraft = ({ fields, texts }: Draft): readonly FieldValue[] =>
     ? texts.map(readArgs)
     : fields.map((field, i) => readField(field, texts[i] ?? ''));
 
-/** Fields that were not touched keep their very value: what a field shows may be rounded or escaped. */
+/** Returns the arguments. Untouched fields keep their exact value, because a field may show it rounded or escaped. */
 function argsOf({ fields, texts }: Draft, read: readonly FieldValue[]): JsonObject {
   const values = read.map((value) => (value.ok ? value.value : null));
-  if (fields === null) return values[0] as JsonObject; // read as an object
+  if (fields === null) return values[0] as JsonObject; // parsed as an object
   return Object.fromEntries(
     fields.map((field, i) => [
       field.name,

@@ -11,13 +11,13 @@ export interface ApprovalListProps extends Pick<
 > {
   readonly approvals: readonly UiApproval[];
   readonly actions: readonly SessionAction[];
-  /** Takes the focus when the last question with the focus in it is gone. */
+  /** Element that gets the focus when the last approval with the focus is gone. */
   readonly nextFocus?: RefObject<HTMLElement | null>;
-  /** What is said of each in place of the labels; `place` counts from 1. */
+  /** Returns the texts of each approval, instead of the labels; `place` counts from 1. */
   readonly textOf?: (approval: UiApproval, place: number) => ApprovalText;
 }
 
-/** All calls that wait. The focus continues to the next one, and never falls back to the top of the page. */
+/** Renders all calls that need approval. The focus moves to the next one, and never back to the top of the page. */
 export function ApprovalList(props: ApprovalListProps): ReactElement | null {
   const { approvals, actions, nextFocus, textOf, ...given } = props;
   const { components } = useUi();
@@ -31,7 +31,7 @@ export function ApprovalList(props: ApprovalListProps): ReactElement | null {
     if (!title) hadFocus.current = false;
   });
   const onBlur = (event: FocusEvent): void => {
-    // a part that is taken away while it has the focus blurs to nowhere
+    // an element that is removed while it has the focus blurs to nothing
     if (event.relatedTarget && !event.currentTarget.contains(event.relatedTarget))
       hadFocus.current = false;
   };

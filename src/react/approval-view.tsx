@@ -11,33 +11,33 @@ import { part } from './part.ts';
 import { Problem } from './problem.tsx';
 import { useUi } from './ui-context.ts';
 
-/** What may be said in place of the labels. */
+/** Texts that replace the labels. */
 export interface ApprovalText {
-  /** In place of `labels.approvalTitle(tool)`. */
+  /** Replaces `labels.approvalTitle(tool)`. */
   readonly title?: ReactNode;
-  /** In place of `labels.approvalHint`. */
+  /** Replaces `labels.approvalHint`. */
   readonly hint?: ReactNode;
-  /** Beside the title, such as "1 of 3". */
+  /** Content next to the title, such as "1 of 3". */
   readonly aside?: ReactNode;
 }
 
 export interface ApprovalViewProps extends ApprovalText {
   readonly approval: UiApproval;
-  /** What became of the answer, once one was given. */
+  /** State of the answer, once the user has given one. */
   readonly action: SessionAction | null;
-  /** Absent: approving is not offered. */
+  /** Approves the call. Absent: approving is not offered. */
   readonly onApprove?: (callId: string, args?: JsonObject) => unknown;
-  /** Absent: denying is not offered. */
+  /** Denies the call. Absent: denying is not offered. */
   readonly onDeny?: (callId: string, reason: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
-  /** Behind the buttons, such as the keys that press them: a page finds them by `data-key`. */
+  /** Content after the buttons, such as keyboard shortcuts. A page finds the buttons by `data-key`. */
   readonly keysFor?: (mode: ApprovalMode) => ReactNode;
 }
 
-/** What the person does: look at the call, edit its arguments, or say why not. */
+/** What the user does: view the call, edit its arguments, or enter why it is denied. */
 export type ApprovalMode = 'look' | 'edit' | 'deny';
 
-/** A call that waits for a person: look at its arguments, change them, let it run or not. */
+/** Renders a call that needs approval: view or change its arguments, approve it or deny it. */
 export function ApprovalView(props: ApprovalViewProps): ReactElement {
   const { approval, action, onApprove, onDeny, onDismiss, keysFor } = props;
   const { labels } = useUi();
@@ -51,7 +51,7 @@ export function ApprovalView(props: ApprovalViewProps): ReactElement {
   const canEdit = onApprove !== undefined && isComplete(args);
   const open: ApprovalMode = isDone ? 'look' : mode;
 
-  /** Back to where the form was opened: the next key press finds its place. */
+  /** Returns the focus to the button that opened the form. */
   const leave = (from: typeof edit): void => {
     setMode('look');
     setTimeout(() => from.current?.focus());
@@ -149,7 +149,7 @@ function Answer(props: {
   );
 }
 
-/** Another answer came first, in another tab or from another person. */
+/** Another client or person answered first. */
 const late: ReadonlySet<unknown> = new Set(['conflict', 'unknown_approval', 'not_resumable']);
 
 function problemText(labels: AgentLabels, { error }: SessionAction): string {

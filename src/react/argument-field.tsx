@@ -9,14 +9,14 @@ export interface ArgumentFieldProps {
   readonly kind: FieldKind;
   readonly text: string;
   readonly isChanged: boolean;
-  /** Why it cannot be sent; null when it can. */
+  /** Why the value is not valid; null if it is. */
   readonly problem: string | null;
-  /** The user tried to send it: the problem is announced. */
+  /** Whether the user tried to send it: then the problem is announced. */
   readonly isTried: boolean;
   readonly onText: (text: string) => void;
 }
 
-/** One argument as a field of its type. Says at once what is wrong with it. */
+/** Renders one argument as a field of its type, with its problem. */
 export function ArgumentField(props: ArgumentFieldProps): ReactElement {
   const { id, label, kind, text, isChanged, problem, isTried, onText } = props;
   const isArea = kind === 'json' || kind === 'long';

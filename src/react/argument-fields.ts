@@ -2,14 +2,14 @@ import { isRecord, parseJson, sameJson, type JsonObject, type JsonValue } from '
 import { visibleJson, visibleLines } from '../visible-text.ts';
 import { valueText } from './format.ts';
 
-/** Text that cannot be taken for a number, for true or false, or for nothing: it needs no quotes. */
+/** Whether a text cannot be mistaken for a number, a boolean or null: it needs no quotes. */
 export const isPlainText = (value: JsonValue): value is string =>
   typeof value === 'string' && value !== '' && value.trim() === value && !parseJson(value).ok;
 
 export const jsonText = (value: JsonValue): string =>
   typeof value === 'string' ? JSON.stringify(value) : valueText(value);
 
-/** Whether it needs the whole width. */
+/** Whether it needs the full width. */
 export const isLong = (value: JsonValue): boolean =>
   typeof value === 'string'
     ? value.length > 120 || value.includes('\n')
@@ -30,7 +30,7 @@ export const fieldsOf = (args: JsonObject): readonly ArgField[] =>
 function kindOf(value: JsonValue): FieldKind {
   if (typeof value === 'boolean') return 'boolean';
   if (typeof value === 'number') return 'number';
-  // a field cannot show invisible characters: as JSON they are escapes
+  // a field cannot show invisible characters; JSON escapes them
   if (typeof value !== 'string' || visibleLines(value) !== value) return 'json';
   return value.length > 60 || value.includes('\n') ? 'long' : 'text';
 }
@@ -40,12 +40,12 @@ export const fieldText = ({ kind, before }: ArgField): string =>
     ? before
     : visibleJson(JSON.stringify(before, null, kind === 'json' ? 2 : 0));
 
-/** What was typed; where it cannot be read, what it should have been and why it is not JSON. */
+/** The parsed value, or the expected type and why the text is not valid. */
 export type FieldValue<T = JsonValue> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly expected: 'number' | 'json' | 'object'; readonly error: string };
 
-/** What was typed, as the type that the argument had. */
+/** Parses the text as the type of the original argument. */
 export function readField({ kind }: ArgField, text: string): FieldValue {
   if (kind === 'text' || kind === 'long') return { ok: true, value: text };
   if (kind === 'boolean') return { ok: true, value: text === 'true' };
@@ -56,7 +56,7 @@ export function readField({ kind }: ArgField, text: string): FieldValue {
     : { ok: false, expected: 'number', error: '' };
 }
 
-/** All arguments as one JSON object. */
+/** Parses all arguments as one JSON object. */
 export function readArgs(text: string): FieldValue<JsonObject> {
   const read = readJson(text);
   if (!read.ok) return read;
@@ -70,7 +70,7 @@ function readJson(text: string): FieldValue {
   return parsed.ok ? parsed : { ok: false, expected: 'json', error: parsed.error };
 }
 
-/** One changed argument; undefined where it was not there. */
+/** One changed argument; undefined if it did not exist. */
 export interface ArgumentChange {
   readonly name: string;
   readonly before: JsonValue | undefined;

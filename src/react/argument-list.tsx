@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { isHiddenAt } from '../events/hidden-args.ts';
 import { isRecord, type JsonObject } from '../json.ts';
-import { isCut } from '../ui/message-list.ts';
+import { isTruncated } from '../ui/message-list.ts';
 import type { UiApproval } from '../ui/ui-state.ts';
 import { visibleLines, visibleName } from '../visible-text.ts';
 import { isLong, isPlainText, jsonText } from './argument-fields.ts';
@@ -9,11 +9,11 @@ import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
 import { ValueView } from './value-view.tsx';
 
-/** Whether all arguments are here, one by one. */
+/** Whether all arguments are present as separate values. */
 export const isComplete = (args: UiApproval['args']): args is JsonObject =>
-  isRecord(args) && !isCut(args);
+  isRecord(args) && !isTruncated(args);
 
-/** The arguments of a call as a list of names and values; hidden parts are marked. */
+/** Renders the arguments of a call as a list of names and values; hidden parts are marked. */
 export function ArgumentList({ approval }: { readonly approval: UiApproval }): ReactElement {
   const { labels } = useUi();
   const { args, hidden = [] } = approval;

@@ -6,25 +6,28 @@ import { useComposer } from './use-composer.ts';
 
 export interface ComposerProps {
   readonly onSend: (text: string) => unknown;
-  /** Why nothing can be sent now; null when it can. What is typed stays. */
+  /** Why the user cannot send now; null if they can. The draft stays. */
   readonly blockedBy: string | null;
-  /** Given while there is something to stop. */
+  /** Stops the run. Given while it can be stopped. */
   readonly onStop?: () => unknown;
   readonly isStopping?: boolean;
   readonly placeholder?: string;
-  /** What the button does in place of `labels.send`, such as "Queue". */
+  /** Text of the button instead of `labels.send`, such as "Queue". */
   readonly sendLabel?: string;
-  /** Beside the buttons, such as how far the work has come. */
+  /** Content next to the buttons, such as the progress. */
   readonly note?: string | undefined;
-  /** Text to continue with: each new object is put into the field, before what is there. */
+  /** Text to insert before the draft. Each new object is inserted once. */
   readonly draft?: { readonly text: string } | null;
-  /** Nothing can be typed while nothing can be sent. */
+  /** Whether the field is disabled while the user cannot send. */
   readonly isLocked?: boolean;
-  /** To put the focus here. */
+  /** Ref of the field, to focus it. */
   readonly fieldRef?: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** Enter sends, Shift+Enter makes a new line. While nothing can be sent, it says why and keeps the draft. */
+/**
+ * Renders a message field: Enter sends, Shift+Enter adds a new line. While sending is blocked, it says why and keeps
+ * the draft.
+ */
 export function Composer(props: ComposerProps): ReactElement {
   const { onSend, blockedBy, onStop, isStopping = false, placeholder, fieldRef } = props;
   const { labels } = useUi();
@@ -51,7 +54,7 @@ export function Composer(props: ComposerProps): ReactElement {
         aria-describedby={isBlocked ? `${id}-why` : undefined}
       />
       {isBlocked && (
-        // an empty field says it by itself
+        // an empty field shows the reason as its placeholder
         <p id={`${id}-why`} {...part('composer-why')} style={text === '' ? hidden : undefined}>
           {blockedBy}
         </p>
@@ -68,7 +71,7 @@ export function Composer(props: ComposerProps): ReactElement {
           {isStopping ? labels.stopping : labels.stop}
         </button>
       )}
-      {/* while it works, stopping is what the button at the end does; typing brings sending back */}
+      {/* during a run the last button stops; typing brings the send button back */}
       {(!onStop || canSend) && (
         <button
           type="submit"
@@ -84,7 +87,7 @@ export function Composer(props: ComposerProps): ReactElement {
   );
 }
 
-/** For screen readers alone, also without the stylesheet. */
+/** Hides content visually, even without the stylesheet. Screen readers still read it. */
 export const hidden = {
   position: 'absolute',
   width: 1,

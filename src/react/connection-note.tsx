@@ -8,7 +8,7 @@ export interface ConnectionNoteProps {
   readonly error: Error | null;
 }
 
-/** Says that what is on the screen may be old, and for those who want to know, why. */
+/** Says that the view may be out of date, with the reason behind a toggle. */
 export function ConnectionNote({ connection, error }: ConnectionNoteProps): ReactElement {
   const { labels } = useUi();
   return (

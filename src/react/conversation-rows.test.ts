@@ -29,7 +29,7 @@ describe('calls of different turns that share an id', () => {
       .flatMap(({ calls }) => calls)
       .map((call) => [call.state, call.result?.id]);
 
-  it('have each their own result', () => {
+  it('have their own results', () => {
     expect(shown()).toEqual([
       ['done', 'one'],
       ['running', undefined],
@@ -40,7 +40,7 @@ describe('calls of different turns that share an id', () => {
     ]);
   });
 
-  it('only the newest waits for an answer', () => {
+  it('only the newest needs approval', () => {
     const asked = {
       tool: 'look',
       tool_call_id: 'call_1',

@@ -4,7 +4,7 @@ import type { UiState } from '../ui/ui-state.ts';
 import type { ToolState } from './labels.ts';
 import type { ToolCallItem } from './tool-calls.tsx';
 
-/** One message as it is drawn; the same object as long as nothing of it changes. */
+/** One message to render; the same object while nothing in it changes. */
 export interface ConversationRow {
   readonly message: UiMessage;
   readonly calls: readonly ToolCallItem[];
@@ -15,7 +15,7 @@ export type ShownState = Pick<UiState, 'messages' | 'status' | 'approvals' | 'st
 
 const noCalls: readonly ToolCallItem[] = [];
 
-/** Puts results under their calls. Rows of `before` that still hold are used again, so that only news is drawn. */
+/** Attaches results to their calls. Reuses unchanged rows of `before`, so that only changes render. */
 export function conversationRows(
   { messages, status, approvals }: Omit<ShownState, 'stop'>,
   before: readonly ConversationRow[] = [],
@@ -23,7 +23,7 @@ export function conversationRows(
   const old = new Map(before.map((row) => [row.message.id, row]));
   const results = new Map<string, UiMessage>();
   const called = new Set<string>();
-  // providers count calls anew in each turn
+  // providers reuse call ids in each turn
   let turn = 0;
   for (const message of messages) {
     const { tool_call_id: callId, tool_calls: calls } = message.metadata;
@@ -61,7 +61,7 @@ function stateOf(result: UiMessage | null, isWaiting: boolean, isLive: boolean):
   return isLive ? 'running' : 'open';
 }
 
-/** A result whose call is not on the screen, as after a cut history. */
+/** Whether it is a result without a visible call, for example after a truncated history. */
 const callOf = ({ metadata }: UiMessage, id: string): UiToolCall => ({
   id,
   name: metadata.tool_name ?? 'tool',

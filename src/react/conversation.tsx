@@ -15,11 +15,11 @@ export interface ConversationProps {
   readonly actions?: readonly SessionAction[];
   readonly onRetry?: (actionId: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
-  /** Shown as long as nothing has been said. */
+  /** Content to show while there are no messages. */
   readonly empty?: ReactNode;
-  /** The children show why it stopped, so the line that says so is left out. Default: false. */
+  /** Whether the children show why it stopped, so that the stop line is omitted. Default: false. */
   readonly stopBelow?: boolean;
-  /** Behind the last message: what the conversation waits for. */
+  /** Content after the last message, for example approvals. */
   readonly children?: ReactNode;
 }
 
@@ -28,20 +28,20 @@ const noActions: readonly SessionAction[] = [];
 const isStop = ({ metadata, timestamp }: UiMessage, stop: UiStop | null): boolean =>
   metadata.continuation !== undefined && timestamp === stop?.timestamp;
 
-/** All messages in order, following the end; a screen reader hears of finished ones. */
+/** Renders all messages in order and follows the end. Announces finished messages only. */
 export function Conversation(props: ConversationProps): ReactElement {
   const { state, actions = noActions, onRetry, onDismiss, empty, stopBelow, children } = props;
   const { labels, components } = useUi();
   const { messages, status, approvals, stop } = state;
   const before = useRef<readonly ConversationRow[]>([]);
   const rows = useMemo(
-    // reading the rows drawn before only saves work: without them the result is the same
+    // the previous rows only save work: the result is the same without them
     () => (before.current = conversationRows({ messages, status, approvals }, before.current)),
     [messages, status, approvals],
   );
   const { ref, onScroll, isBehind, toEnd } = useFollowEnd(state, actions);
   const Message = components.Message ?? MessageView;
-  /** What the user wrote since comes behind the end of the last run. */
+  /** Returns messages that the user sent after the end of the last run. */
   const sentAt = rows.findLastIndex(({ message }) => !message.metadata.pending) + 1;
   const lastSent = rows.at(sentAt < rows.length ? -1 : rows.length)?.message.id;
   useLayoutEffect(() => {

@@ -12,11 +12,11 @@ export interface Whole {
   readonly whole: JsonValue | undefined;
   readonly status: Fetched['status'];
   readonly problem: string;
-  /** Absent where there is no way to fetch it. */
+  /** Fetches the whole value. Absent if there is no way to fetch it. */
   readonly load: (() => void) | null;
 }
 
-/** The whole of a value that was cut, once the reader asks for it. Without a ref nothing is missing. */
+/** Loads the whole of a truncated value on demand. Without a ref nothing is missing. */
 export function useWhole(ref: string | undefined): Whole {
   const { fetchRef } = useUi();
   const [fetched, setFetched] = useState<Fetched>({ status: 'cut' });
@@ -44,7 +44,7 @@ export interface CutNoteProps extends Omit<Whole, 'whole'> {
   readonly label: string;
 }
 
-/** Says that something is missing, and offers it. */
+/** Says that a part is missing, and offers the whole. */
 export function CutNote({ status, problem, load, label }: CutNoteProps): ReactElement {
   const { labels } = useUi();
   return (

@@ -8,7 +8,7 @@ export interface DenyFormProps extends Pick<EditorFormProps, 'isSending' | 'asid
   readonly onDeny: (reason: string) => void;
 }
 
-/** Asks why not: the model reads the reason. Escape leaves without an answer. */
+/** Asks why the call is denied: the model reads the reason. Escape leaves without an answer. */
 export function DenyForm({ onDeny, ...form }: DenyFormProps): ReactElement {
   const { labels } = useUi();
   const [reason, setReason] = useState('');

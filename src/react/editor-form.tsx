@@ -6,17 +6,17 @@ import { useUi } from './ui-context.ts';
 export interface EditorFormProps {
   readonly submitLabel: string;
   readonly kind: 'primary' | 'danger';
-  /** The answer is on its way: what was typed stays, and is not sent twice. */
+  /** Whether the answer is being sent: the draft stays and is not sent twice. */
   readonly isSending: boolean;
   readonly isBlocked?: boolean;
-  /** Behind the buttons. */
+  /** Content after the buttons. */
   readonly aside?: ReactNode;
   readonly onSubmit: () => void;
   readonly onCancel: () => void;
   readonly children: ReactNode;
 }
 
-/** A question inside the conversation: Enter or the button answers, Escape leaves without an answer. */
+/** Renders a form inside the conversation: Enter or the button submits, Escape leaves without an answer. */
 export function EditorForm(props: EditorFormProps): ReactElement {
   const { submitLabel, kind, isSending, isBlocked, aside, onSubmit, onCancel, children } = props;
   const { labels } = useUi();

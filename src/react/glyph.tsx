@@ -19,7 +19,7 @@ export type GlyphName =
 const ring: ReactElement = <circle cx="8" cy="8" r="6" />;
 const octagon: ReactElement = <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />;
 
-/** Shape first, colour second: each can be told apart without its colour. */
+/** Shapes that differ without their color. */
 export const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   working: (
     <>
@@ -81,7 +81,7 @@ export interface GlyphProps<Name extends string> {
   readonly size?: number;
 }
 
-/** A component that draws these shapes: small pictures beside words that say the same, hidden from screen readers. */
+/** Creates a component that draws these shapes. They are decoration next to text, and hidden from screen readers. */
 export const glyphsOf = <Name extends string>(
   shapesByName: Readonly<Record<Name, ReactElement>>,
 ): ((props: GlyphProps<Name>) => ReactElement) =>

@@ -1,12 +1,13 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import { hiddenText } from '../events/hidden-args.ts';
+import { timeText } from '../continuation/time-text.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { addText, grantLabel } from '../continuation/grant-text.ts';
 import { countText } from '../number-text.ts';
 import { visibleName } from '../visible-text.ts';
 import type { ArgumentChange } from './argument-fields.ts';
 
-/** Every word the components say. Give your own for another language. */
+/** All texts of the components. Pass your own for another language. */
 export interface AgentLabels {
   readonly conversation: string;
   readonly empty: string;
@@ -17,10 +18,10 @@ export interface AgentLabels {
   readonly connecting: string;
   readonly offline: string;
   readonly details: string;
-  /** Of the folded block that says how the model came to its answer. */
+  /** Title of the folded block with the model's reasoning. */
   readonly reasoning: string;
   readonly toolStates: Readonly<Record<ToolState, string>>;
-  /** While the model is still writing the call. */
+  /** State of a tool call; `writing` while the model writes it. */
   readonly unnamedTool: string;
   readonly toolArgs: string;
   readonly toolResult: string;
@@ -32,14 +33,14 @@ export interface AgentLabels {
   readonly cut: string;
   readonly approvalTitle: (tool: string) => string;
   readonly approvalHint: string;
-  /** JSON pointers to what is hidden in the arguments; `''` is anywhere. */
+  /** Text about hidden values, from JSON pointers to them; `''` means anywhere. */
   readonly hiddenArgs: (places: readonly string[]) => string;
   readonly approve: string;
   readonly approveEdited: string;
   readonly edit: string;
   readonly editArgs: string;
   readonly editHint: string;
-  /** Other ways to edit arguments: all as one JSON text, or a field for each. */
+  /** Buttons that switch the editor: all arguments as one JSON text, or a field for each. */
   readonly editJson: string;
   readonly editFields: string;
   readonly changes: (changes: readonly ArgumentChange[]) => string;
@@ -53,15 +54,19 @@ export interface AgentLabels {
   readonly answering: string;
   readonly answered: string;
   readonly denied: string;
-  /** In place of the error, where another answer came first. */
+  /** Replaces the error if another answer came first. */
   readonly answeredBefore: string;
-  /** In place of the error, where another call waits now than the one on the page. */
+  /** Replaces the error if another call needs approval now. */
   readonly staleApproval: string;
   readonly toContinue: (grant: Grants) => string;
+  /** In place of `toContinue`, where that makes sense only from an ISO time on. */
+  readonly waitUntil: (until: string, grant: Grants) => string;
   readonly grant: (grant: Grants) => string;
-  /** In place of a grant, once the user may grant no more. */
+  /** Replaces a grant once the user may grant no more. */
   readonly operatorNeeded: string;
   readonly resume: string;
+  /** Of a session that was given up after failures. */
+  readonly retrySession: string;
   readonly resuming: string;
   readonly decidedBy: (criterion: string) => string;
   readonly tokens: (total: number) => string;
@@ -82,13 +87,13 @@ export interface AgentLabels {
   readonly dismiss: string;
 }
 
-/** How a tool call stands. */
+/** State of a tool call. */
 export type ToolState = 'writing' | 'running' | 'waiting' | 'done' | 'error' | 'open';
 
-/** The words of the components, in English; pass others with `labels`. */
+/** The texts of the components, in English. Pass others with `labels`. */
 export const defaultLabels: AgentLabels = {
   conversation: 'Conversation',
-  empty: 'Nothing has been said yet.',
+  empty: 'No messages yet.',
   newBelow: 'New below',
   you: 'You',
   assistant: 'Assistant',
@@ -106,9 +111,9 @@ export const defaultLabels: AgentLabels = {
   details: 'Details',
   reasoning: 'Reasoning',
   toolStates: {
-    writing: 'being written',
+    writing: 'writing arguments',
     running: 'running',
-    waiting: 'waits for you',
+    waiting: 'needs approval',
     done: 'done',
     error: 'failed',
     open: 'no result',
@@ -123,7 +128,7 @@ export const defaultLabels: AgentLabels = {
   loading: 'Loading…',
   cut: 'Only the beginning is shown.',
   approvalTitle: (tool) => `Run ${tool}?`,
-  hiddenArgs: (places) => `${hiddenText(places) ?? ''} It runs with what is there.`,
+  hiddenArgs: (places) => `${hiddenText(places) ?? ''} The tool gets the hidden values.`,
   approvalHint: 'Nothing has run yet. The tool runs only if you approve it.',
   approve: 'Approve',
   approveEdited: 'Approve with changes',
@@ -138,22 +143,24 @@ export const defaultLabels: AgentLabels = {
       : `Changed: ${changes.map(({ name }) => visibleName(name)).join(', ')}.`,
   notNumber: 'This is not a number.',
   notJson: (problem) => `This is not JSON: ${problem}`,
-  notAnObject: 'Arguments are an object, such as { "id": 7 }.',
+  notAnObject: 'Arguments must be an object, such as { "id": 7 }.',
   cancel: 'Cancel',
   deny: 'Deny',
   denyReason: 'Why not?',
   denyHint: 'The assistant reads this and can try something else.',
   answering: 'Sending…',
-  answered: 'Approved. It continues in a moment.',
-  denied: 'Denied. The model reads why.',
+  answered: 'Approved. The run continues in a moment.',
+  denied: 'Denied. The model reads the reason.',
   answeredBefore:
     'Already answered, in another tab or by another person. Your answer was not used.',
-  staleApproval:
-    'Another call waits now than the one you answered. Your answer was not used: reload the page.',
+  staleApproval: 'A different call needs approval now. Your answer was not used. Reload the page.',
   toContinue: (grant) => `To continue, ${addText(grant)}.`,
+  waitUntil: (until, grant) =>
+    `To continue, wait until ${timeText(until)}, then ${addText(grant)}.`,
   grant: grantLabel,
   operatorNeeded: 'To continue, ask an operator for more, or send a new message.',
   resume: 'Resume',
+  retrySession: 'Retry',
   resuming: 'Continuing…',
   decidedBy: (criterion) => `decided by ${criterion}`,
   tokens: (total) => `${countText(total)} tokens`,
@@ -163,12 +170,12 @@ export const defaultLabels: AgentLabels = {
   placeholder: 'Write a message',
   placeholderStopped: 'Send a new message instead',
   send: 'Send',
-  busy: 'You can send when the run has ended.',
-  answerFirst: 'Answer the question above first.',
+  busy: 'You can send a message when the run has ended.',
+  answerFirst: 'Approve or deny the call above first.',
   stop: 'Stop',
   stopping: 'Stopping…',
   notSent: (problem) => `Not sent: ${problem}`,
-  failed: (problem) => `That did not work: ${problem}`,
+  failed: (problem) => `It failed: ${problem}`,
   retry: 'Try again',
   discard: 'Discard',
   dismiss: 'Dismiss',

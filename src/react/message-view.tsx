@@ -11,11 +11,11 @@ import { useUi } from './ui-context.ts';
 
 export interface MessageViewProps {
   readonly message: UiMessage;
-  /** The calls of the message with how they stand. */
+  /** Calls of the message with their states. */
   readonly calls: readonly ToolCallItem[];
-  /** More of it may come. */
+  /** Whether more text may arrive. */
   readonly isStreaming: boolean;
-  /** Of a message the user has sent, until the server has it. */
+  /** Send action of a user message, until the server has the message. */
   readonly action: SessionAction | null;
   readonly onRetry?: (actionId: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
@@ -30,7 +30,7 @@ const glyphs: Readonly<Record<UiStatusType, GlyphName>> = {
   continuation: 'go',
 };
 
-/** One message: what was said, and the calls that came with it. */
+/** Renders one message: its text and its calls. */
 export const MessageView: MemoExoticComponent<(props: MessageViewProps) => ReactElement> = memo(
   function MessageView(props: MessageViewProps): ReactElement {
     const { message, calls, isStreaming } = props;
@@ -55,7 +55,7 @@ export const MessageView: MemoExoticComponent<(props: MessageViewProps) => React
   },
 );
 
-/** As it is, with its line breaks; what looks like HTML stays text. */
+/** Renders plain text with its line breaks; HTML in it stays text. */
 function MessageText({ message }: { readonly message: UiMessage }): ReactElement {
   const { labels, renderText } = useUi();
   const { whole, status, problem, load } = useWhole(message.metadata.content_ref);

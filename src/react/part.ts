@@ -3,7 +3,7 @@ export interface Part {
   readonly 'data-onward': string;
 }
 
-/** The name under which a part is found: `.onward-tool-call` and `[data-onward="tool-call"]`. Names stay. */
+/** Returns the stable name of a part: `.onward-tool-call` and `[data-onward="tool-call"]`. */
 export const part = (name: string, className?: string): Part => ({
   className: className === undefined ? `onward-${name}` : `onward-${name} ${className}`,
   'data-onward': name,

@@ -6,13 +6,13 @@ import { useUi } from './ui-context.ts';
 
 export interface ProblemProps {
   readonly action: SessionAction;
-  /** In place of the error's message. */
+  /** Replaces the error's message. */
   readonly text?: string;
   readonly onRetry?: (actionId: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
 }
 
-/** Something the user asked for that did not work. Stays until it is dismissed or tried again. */
+/** Renders a failed action. It stays until the user dismisses or retries it. */
 export function Problem({ action, text, onRetry, onDismiss }: ProblemProps): ReactElement {
   const { labels } = useUi();
   return (

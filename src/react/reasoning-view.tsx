@@ -5,11 +5,11 @@ import { useUi } from './ui-context.ts';
 
 export interface ReasoningViewProps {
   readonly text: string;
-  /** More of it may come. */
+  /** Whether more text may arrive. */
   readonly isStreaming: boolean;
 }
 
-/** How the model came to its answer: folded, and drawn only while it is open. */
+/** Renders the model's reasoning: folded, and rendered only while it is open. */
 export function ReasoningView({ text, isStreaming }: ReasoningViewProps): ReactElement {
   const { labels } = useUi();
   const [isOpen, setOpen] = useState(false);

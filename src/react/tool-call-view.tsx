@@ -11,7 +11,7 @@ import { ValueView } from './value-view.tsx';
 export interface ToolCallViewProps {
   readonly call: UiToolCall;
   readonly state: ToolState;
-  /** The message that answers the call, once there is one. */
+  /** The message with the result, once there is one. */
   readonly result: UiMessage | null;
 }
 
@@ -24,7 +24,7 @@ const glyphs: Readonly<Record<ToolState, GlyphName>> = {
   open: 'cancelled',
 };
 
-/** One call in one line: open it for arguments and result. A failed one is open by itself. */
+/** Renders one call in one line, with arguments and result behind a toggle. A failed one starts open. */
 export function ToolCallView({ call, state, result }: ToolCallViewProps): ReactElement {
   const { labels } = useUi();
   const [choice, setChoice] = useState<boolean | null>(null);

@@ -5,7 +5,7 @@ import { part } from './part.ts';
 import { ToolCallView } from './tool-call-view.tsx';
 import { useUi } from './ui-context.ts';
 
-/** A call beside its result. */
+/** A call with its result. */
 export interface ToolCallItem {
   readonly call: UiToolCall;
   readonly result: UiMessage | null;

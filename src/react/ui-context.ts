@@ -6,7 +6,7 @@ import type { MessageViewProps } from './message-view.tsx';
 import type { StopExplanationProps } from './stop-explanation.tsx';
 import type { ToolCallViewProps } from './tool-call-view.tsx';
 
-/** Parts of the screen that you draw yourself. */
+/** Parts of the UI that you render yourself. */
 export interface AgentComponents {
   readonly Message?: ComponentType<MessageViewProps>;
   readonly ToolCall?: ComponentType<ToolCallViewProps>;
@@ -17,9 +17,9 @@ export interface AgentComponents {
 export interface AgentUi {
   readonly labels: AgentLabels;
   readonly components: AgentComponents;
-  /** The whole of a value of which only the beginning was sent. */
+  /** Fetches the whole of a truncated value. */
   readonly fetchRef: ((ref: string) => Promise<JsonValue>) | null;
-  /** Draws the text of a message, for example as Markdown. What it returns must be safe: the text is the model's. */
+  /** Renders the text of a message, for example as Markdown. The result must be safe: the model writes the text. */
   readonly renderText: ((text: string) => ReactNode) | null;
 }
 

@@ -3,16 +3,16 @@ import type { AgentLabels } from './labels.ts';
 import { UiContext, useUi, type AgentUi } from './ui-context.ts';
 
 export interface AgentUiProviderProps {
-  /** Words in place of the English ones. */
+  /** Texts that replace the English ones. */
   readonly labels?: Partial<AgentLabels>;
-  /** Parts that you draw yourself. */
+  /** Parts that you render yourself. */
   readonly components?: AgentUi['components'];
   readonly fetchRef?: NonNullable<AgentUi['fetchRef']>;
   readonly renderText?: NonNullable<AgentUi['renderText']>;
   readonly children: ReactNode;
 }
 
-/** Says how the components inside look and speak; what is absent comes from the provider around it. */
+/** Sets texts and renderers of the components inside; missing ones come from the outer provider. */
 export function AgentUiProvider(props: AgentUiProviderProps): ReactElement {
   const { labels, components, fetchRef, renderText, children } = props;
   const outer = useUi();

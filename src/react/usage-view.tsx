@@ -8,7 +8,7 @@ export interface UsageViewProps {
   readonly stepCount: number;
 }
 
-/** What the run on screen has used so far. */
+/** Renders what the visible run has used so far. */
 export function UsageView({ usage, stepCount }: UsageViewProps): ReactElement | null {
   const { labels } = useUi();
   if (usage.total === 0 && stepCount === 0) return null;

@@ -19,11 +19,14 @@ import type { UiApproval, UiState, UiStop } from '../ui/ui-state.ts';
 import { useAllowance } from './use-allowance.ts';
 
 export interface UseAgentSessionOptions extends SessionViewStoreOptions {
-  /** Null as long as there is no session. A source of the same key may be made anew with every render. */
+  /**
+   * Source of envelopes; null while there is no session. A source with the same key may be created again with every
+   * render.
+   */
   readonly source: EnvelopeSource | null;
-  /** How the user's requests reach your server. */
+  /** How the user's actions reach your server. */
   readonly actions?: AgentSessionActions;
-  /** What the user may still grant: the `allowance` of the session. Left out: the remedy is offered as it is. */
+  /** Reads what the user may still grant: the `allowance` of the session. Absent: no cap. */
   readonly allowance?: () => Promise<GrantAllowance | null>;
 }
 
@@ -32,17 +35,17 @@ export interface AgentSession extends SessionController {
   readonly messages: readonly UiMessage[];
   readonly status: BroadcastStatus;
   readonly approvals: readonly UiApproval[];
-  /** Why it stands still; null while it works. */
+  /** Why it stopped or paused; null while it works. */
   readonly stop: UiStop | null;
   readonly connection: Connection;
   /** Why the connection does not work. */
   readonly error: Error | null;
-  /** What the user asked for: pending, failed, or done and not yet seen on the screen. */
+  /** User actions: pending, failed, or done and not yet visible. */
   readonly actions: readonly SessionAction[];
   readonly can: Readonly<Record<ActionKind, boolean>>;
-  /** What the user may still grant; undefined while it is being read, null where it is not known. */
+  /** What the user may still grant; undefined while it is read, null if it is not known. */
   readonly allowance: GrantAllowance | null | undefined;
-  /** Reads the conversation as the server keeps it. */
+  /** Reads the server's conversation. */
   readonly refresh: () => void;
 }
 
@@ -54,7 +57,7 @@ interface Held {
 
 const noActions: AgentSessionActions = {};
 
-/** A session on the screen: connected while the component is mounted, and the same for all who look at it. */
+/** Connects a session while the component is mounted. All components with the same source share it. */
 export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
   const { source, actions = noActions } = options;
   const key = source?.key ?? source;
@@ -72,7 +75,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     if (source) store.renew(source);
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
-  const { send, approve, deny, stop, resume } = actions;
+  const { send, approve, deny, stop, resume, retry } = actions;
   const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
@@ -86,9 +89,16 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       connection: view.connection,
       error: view.error,
       actions: view.actions,
-      can: { send: !!send, approve: !!approve, deny: !!deny, stop: !!stop, resume: !!resume },
+      can: {
+        send: !!send,
+        approve: !!approve,
+        deny: !!deny,
+        stop: !!stop,
+        resume: !!resume,
+        retry: !!retry,
+      },
       allowance,
       refresh: store.refresh,
     };
-  }, [view, controller, store, send, approve, deny, stop, resume, allowance]);
+  }, [view, controller, store, send, approve, deny, stop, resume, retry, allowance]);
 }

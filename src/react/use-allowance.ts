@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { GrantAllowance } from '../continuation/grant-allowance.ts';
-import { offeredGrant } from '../ui/stop-text.ts';
+import { stopControl } from '../ui/stop-text.ts';
 import type { UiStop } from '../ui/ui-state.ts';
 
 interface Read {
@@ -9,15 +9,15 @@ interface Read {
 }
 
 /**
- * What the user may still grant, read once for each stop that takes a grant. Undefined while it is being read; null
- * where it is not known, then the remedy stands as it is.
+ * Reads what the user may still grant, once for each stop that takes a grant. Undefined while it is read; null if it
+ * is not known, which means no cap.
  */
 export function useAllowance(
   stop: UiStop | null,
   read: (() => Promise<GrantAllowance | null>) | undefined,
 ): GrantAllowance | null | undefined {
   const [known, setKnown] = useState<Read | null>(null);
-  const at = stop && offeredGrant(stop) && read ? stop.timestamp : null;
+  const at = stop && read && stopControl(stop)?.kind === 'grant' ? stop.timestamp : null;
   useEffect(() => {
     if (at === null || !read) return;
     let isCurrent = true;

@@ -12,7 +12,7 @@ import {
 
 export interface ComposerOptions {
   readonly onSend: (text: string) => unknown;
-  /** Nothing can be sent now. What is typed stays. */
+  /** Whether sending is blocked. The draft stays. */
   readonly isBlocked: boolean;
   readonly fieldRef?: RefObject<HTMLTextAreaElement | null> | undefined;
 }
@@ -22,7 +22,7 @@ export interface ComposerState {
   readonly setText: Dispatch<SetStateAction<string>>;
   readonly canSend: boolean;
   readonly onSubmit: (event: FormEvent) => void;
-  /** For the textarea. */
+  /** Props of the textarea. */
   readonly field: {
     readonly ref: RefObject<HTMLTextAreaElement | null>;
     readonly rows: 1;
@@ -33,7 +33,7 @@ export interface ComposerState {
   };
 }
 
-/** A field that grows with its text: Enter sends, Shift+Enter makes a new line. */
+/** Creates the state of a field that grows with its text: Enter sends, Shift+Enter adds a new line. */
 export function useComposer({ onSend, isBlocked, fieldRef }: ComposerOptions): ComposerState {
   const [text, setText] = useState('');
   const own = useRef<HTMLTextAreaElement>(null);
@@ -52,7 +52,8 @@ export function useComposer({ onSend, isBlocked, fieldRef }: ComposerOptions): C
     ref.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // an Enter that ends a composition belongs to the input method; Safari tells it by 229 alone
+    // an Enter that ends a composition belongs to the input method; Safari shows it only by keyCode
+    // 229
     const { isComposing, keyCode } = event.nativeEvent;
     if (event.key !== 'Enter' || event.shiftKey || isComposing || keyCode === 229) return;
     event.preventDefault();
@@ -69,7 +70,7 @@ export function useComposer({ onSend, isBlocked, fieldRef }: ComposerOptions): C
   return { text, setText, canSend, onSubmit, field };
 }
 
-/** As high as its text; how high at most is up to the stylesheet. */
+/** Sets the height to that of the text; the stylesheet sets the maximum. */
 function grow(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = 'auto';

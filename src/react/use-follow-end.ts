@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 
-/** Closer than this to the end counts as being there. */
+/** Pixels from the end that still count as the end. */
 const nearPx = 48;
 
 export interface FollowEnd {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
-  /** There is something below that the reader has not seen. */
+  /** Whether there is unseen content below. */
   readonly isBehind: boolean;
   readonly toEnd: () => void;
 }
 
-/** Stays at the end of what grows, unless the reader has scrolled up: then nothing moves. */
+/** Scrolls with growing content, unless the reader has scrolled up. */
 export function useFollowEnd(news: unknown, more: unknown): FollowEnd {
   const ref = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -38,7 +38,7 @@ export function useFollowEnd(news: unknown, more: unknown): FollowEnd {
   useEffect(() => {
     const box = ref.current;
     if (!box || typeof ResizeObserver === 'undefined') return;
-    // a keyboard that opens or a note that appears makes the box smaller, which is no scrolling
+    // an opened keyboard or a new note makes the box smaller, which is not scrolling
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) box.scrollTop = box.scrollHeight;
     });

@@ -3,7 +3,7 @@ import type { TruncatedValue } from '../broadcasting/envelope.ts';
 import type { JsonValue } from '../json.ts';
 import { visibleLines } from '../visible-text.ts';
 import { CutNote, useWhole } from './cut-note.tsx';
-import { isCut } from '../ui/message-list.ts';
+import { isTruncated } from '../ui/message-list.ts';
 import { valueText } from './format.ts';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
@@ -12,13 +12,16 @@ const foldedLines = 14;
 
 export interface ValueViewProps {
   readonly value: JsonValue | TruncatedValue;
-  /** What it is, for screen readers. */
+  /** Label for screen readers. */
   readonly label: string;
 }
 
-/** A value as text: JSON laid out, long ones folded, cut ones with a way to the whole. Never HTML. */
+/**
+ * Renders a value as text: JSON indented, long values folded, truncated values with a way to load the whole. Never
+ * HTML.
+ */
 export function ValueView({ value, label }: ValueViewProps): ReactElement {
-  return isCut(value) ? (
+  return isTruncated(value) ? (
     <CutView cut={value} label={label} />
   ) : (
     <TextView value={value} label={label} />

@@ -17,7 +17,7 @@ import {
   type SlimStep,
 } from './slim-state.ts';
 
-/** A document whose shape was looked at; one that a UI passed on may lack `rest`. */
+/** A document with a checked shape. `rest` may be missing if a UI passed the document on. */
 export type CheckedSlimState = Omit<SlimState, 'rest'> & { readonly rest?: SlimRest };
 
 const documentFields = fields({
@@ -57,15 +57,16 @@ const restFields = fields({
   succeeded_tools: 'list',
   grant_log: 'list?',
   family: 'list?',
+  failures: 'object?',
 });
 const partFields = fields({ type: 'string' });
 const resultFields = fields({ error: 'object?' });
 const truncatedFields = fields({ missing: 'list' });
 
-/** Says what is wrong with a document, as far as reading relies on its shape; `AgentState.from` looks at the rest. */
+/** Checks the parts of a document that reading relies on. `AgentState.from` checks the rest. */
 export function checkedSlimState(json: unknown): CheckedSlimState {
   const slim = typeof json === 'string' ? parsed(json) : json;
-  if (!isRecord(slim)) throw brokenState(`it is ${show(slim)}`, 'what serialize() gave');
+  if (!isRecord(slim)) throw brokenState(`it is ${show(slim)}`, 'the result of serialize()');
   checkVersion(slim);
   const { session, execution, messages, steps, current_step, truncated, rest } = slim;
   refuse(
@@ -140,5 +141,8 @@ function checkVersion(slim: Record<string, unknown>): void {
 function parsed(text: string): unknown {
   const read = parseJson(text);
   if (read.ok) return read.value;
-  throw brokenState(`its text is no JSON (${read.error})`, 'the JSON of what serialize() gave');
+  throw brokenState(
+    `its text is not JSON (${read.error})`,
+    'the JSON of the result of serialize()',
+  );
 }

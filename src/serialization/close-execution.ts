@@ -1,6 +1,7 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import { AgentStatus } from '../agent/agent-status.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { LimitFacts } from '../continuation/facts.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { StopReason } from '../continuation/stop-reason.ts';
 import { Message } from '../messages/message.ts';
@@ -9,7 +10,7 @@ import { resultText, type ToolResult } from '../tools/tool-result.ts';
 
 const criterion = 'SlimAgentStateSerializer';
 
-/** Calls at the end of the conversation without a result. */
+/** Returns the calls at the end of the conversation that have no result. */
 export function openCallsOf({ messages }: AgentState): readonly ToolCall[] {
   const answered = new Set<string | null>();
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -20,7 +21,7 @@ export function openCallsOf({ messages }: AgentState): readonly ToolCall[] {
   return [];
 }
 
-/** Ends an execution that cannot continue: every open call gets an answer, and the outcome says what is missing. */
+/** Ends an execution that cannot continue. Closes every open call, and the outcome lists the missing data. */
 export function closeExecution(
   state: AgentState,
   missing: readonly string[],
@@ -48,13 +49,13 @@ export function closeExecution(
   });
 }
 
-/** An ended execution that lacks something cannot be reopened: its outcome stays and offers no grant. */
+/** Removes the grants from the outcome of an ended execution that cannot be reopened because data is missing. */
 export function withoutGrants(state: AgentState, missing: readonly string[]): AgentState {
   const outcome = state.lastContinuationOutcome;
   if (!outcome) return state;
   const { text } = notResumable(missing).remedy;
   const evaluations = outcome.evaluations.map((e) =>
-    e.remedy?.grant || e.facts?.kind === 'limit' ? withoutGrant(e, text) : e,
+    e.remedy?.grant || grantable(e) ? withoutGrant(e, text) : e,
   );
   return state.with({
     lastContinuationOutcome: ContinuationOutcome.from({ ...outcome.toJSON(), evaluations }),
@@ -62,12 +63,16 @@ export function withoutGrants(state: AgentState, missing: readonly string[]): Ag
 }
 
 function withoutGrant(evaluation: ContinuationEvaluation, text: string): ContinuationEvaluation {
-  const { remedy, facts } = evaluation;
-  const shown = remedy?.grant ? { ...evaluation, remedy: { text } } : evaluation;
-  if (facts?.kind !== 'limit') return shown;
+  const shown = evaluation.remedy?.grant ? { ...evaluation, remedy: { text } } : evaluation;
+  const facts = grantable(evaluation);
+  if (!facts) return shown;
   const { grant: _, minimum: __, ...limit } = facts;
   return { ...shown, facts: limit };
 }
+
+/** The facts of a limit that a grant raises. */
+const grantable = ({ facts }: ContinuationEvaluation): LimitFacts | null =>
+  facts?.kind === 'limit' && facts.grant !== undefined ? facts : null;
 
 const notResumable = (missing: readonly string[]) =>
   ({

@@ -4,7 +4,6 @@ import { agentFor, stateAfter, turnArb } from '../../test/fixtures/states/script
 import { AgentState } from '../agent/agent-state.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { Message } from '../messages/message.ts';
-import { pairingProblem } from '../messages/pairing.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
 import { SlimAgentStateSerializer } from './slim-agent-state-serializer.ts';
 import { SlimSerializationConfig } from './slim-serialization-config.ts';
@@ -24,14 +23,14 @@ async function conversation(turns: number, answer = 'é'.repeat(300)): Promise<A
 }
 
 describe('maxBytes', () => {
-  it('what fits is left alone', async () => {
+  it('leaves a document that fits unchanged', async () => {
     const state = await conversation(3);
     const whole = new SlimAgentStateSerializer(SlimSerializationConfig.full()).serialize(state);
     expect(within(bytes(whole)).serialize(state)).toEqual(whole);
     expect(within(bytes(whole) - 1).serialize(state).truncated?.turns).toBe(1);
   });
 
-  it('older turns go first, with their steps, and as few as possible', async () => {
+  it('removes as few of the oldest turns with their steps as possible', async () => {
     const state = await conversation(12);
     const slim = within(20_000).serialize(state);
     expect(bytes(slim)).toBeLessThanOrEqual(20_000);
@@ -43,7 +42,7 @@ describe('maxBytes', () => {
     expect(slim.truncated).toMatchObject({ messages: 4 * turns, steps: 2 * turns, contents: 0 });
   });
 
-  it('then steps that only tell what happened, then length, then arguments', async () => {
+  it('then removes finished steps, then text, then arguments', async () => {
     const state = await agentFor(
       ScenarioStep.toolCall('search', { query: 'a'.repeat(2000) }),
       ScenarioStep.toolCall('search', { query: 'b' }),
@@ -72,7 +71,7 @@ describe('maxBytes', () => {
     expect(slim.messages[0]?.content).toMatch(/^(😀)+…$/u);
   });
 
-  it('what cannot fit is refused with the bytes seen and allowed', async () => {
+  it('rejects a state that cannot fit, with its size and the limit', async () => {
     const state = (await conversation(2)).withMetadata({ blob: 'x'.repeat(5000) });
     try {
       within(4000).serialize(state);
@@ -83,14 +82,14 @@ describe('maxBytes', () => {
       expect(maxBytes).toBe(4000);
       expect(leastBytes).toBeGreaterThan(5000);
       expect(error.message).toBe(
-        `This state takes ${seen} bytes in its slim form and still ${leastBytes} with the newest turn alone, ` +
-          'its texts and arguments cut; maxBytes allows 4000. Raise maxBytes, or keep less metadata and ' +
+        `This state takes ${seen} bytes in its slim form, and still ${leastBytes} with only the newest turn, ` +
+          'without texts and arguments; maxBytes allows 4000. Raise maxBytes, or keep less metadata and ' +
           'fewer system messages in the state.',
       );
     }
   });
 
-  it('D67: whatever the history and the budget, the document fits, is valid, and takes a new turn', async () => {
+  it('D67: for any history and budget, the document fits, is valid, and accepts a new turn', async () => {
     let fitted = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -110,7 +109,7 @@ describe('maxBytes', () => {
           fitted += 1;
           expect(bytes(slim)).toBeLessThanOrEqual(maxBytes);
           const ended = agentFor().stop(serializer.deserialize(slim));
-          expect(pairingProblem(ended.messages)).toBeNull();
+          expect(ended.messages.pairingProblem()).toBeNull();
           const after = await agentFor('fine').run(ended.withUserMessage('and now?'));
           expect(after.outputText).toBe('fine');
         },

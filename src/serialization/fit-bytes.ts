@@ -6,7 +6,7 @@ type Write = (limits: SlimLimits) => SlimState;
 
 const bytesOf = (slim: SlimState): number => new TextEncoder().encode(JSON.stringify(slim)).length;
 
-/** Gives up the least that fits: older turns with their steps, then all records but the current step, then length, then arguments. */
+/** Removes as little as needed: older turns with their steps, then finished steps, then text, then arguments. */
 export function fitBytes(write: Write, limits: SlimLimits, maxBytes: number): SlimState {
   const whole = write(limits);
   const size = bytesOf(whole);
@@ -35,8 +35,8 @@ export function fitBytes(write: Write, limits: SlimLimits, maxBytes: number): Sl
   const least = bytesOf(write({ ...noArgs, maxContentLength: 0 }));
   throw new AgentError(
     'state_too_large',
-    `This state takes ${size} bytes in its slim form and still ${least} with the newest turn alone, its texts ` +
-      `and arguments cut; maxBytes allows ${maxBytes}. Raise maxBytes, or keep less metadata and fewer ` +
+    `This state takes ${size} bytes in its slim form, and still ${least} with only the newest turn, without ` +
+      `texts and arguments; maxBytes allows ${maxBytes}. Raise maxBytes, or keep less metadata and fewer ` +
       'system messages in the state.',
     { details: { bytes: size, leastBytes: least, maxBytes } },
   );
@@ -45,7 +45,7 @@ export function fitBytes(write: Write, limits: SlimLimits, maxBytes: number): Sl
 const accepted = (slim: SlimState, fits: (slim: SlimState) => boolean): SlimState | null =>
   fits(slim) ? slim : null;
 
-/** The document for the largest number between the two that fits; documents grow with the number. */
+/** Finds the largest number from `low` to `high` whose document fits. Documents grow with the number. */
 function largest(
   low: number,
   high: number,

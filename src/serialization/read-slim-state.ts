@@ -1,6 +1,8 @@
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
+import type { AgentStep } from '../agent/agent-step.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
+import { countsIn } from '../continuation/retry-account.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
 import { checkedSlimState, type CheckedSlimState } from './check-slim-state.ts';
@@ -10,7 +12,7 @@ import type { SlimApproval, SlimOutcome, SlimRest, SlimState } from './slim-stat
 import { readSlimOutcome, readSlimResult, readSlimStep } from './slim-step.ts';
 import { camelKeys } from './snake-keys.ts';
 
-/** Revives a slim document; an open execution comes back open only if everything it needs is there. */
+/** Revives a slim document. An open execution stays open only if the document has everything it needs. */
 export function readSlimState(json: unknown): AgentState {
   const slim = checkedSlimState(json);
   const children = Object.entries(slim.current_step?.children ?? {}).map(
@@ -27,7 +29,7 @@ export function readSlimState(json: unknown): AgentState {
   return closeExecution(state, missing, results.map(readSlimResult));
 }
 
-/** What an open execution lacks, whatever the document says about itself. */
+/** Data that an open execution lacks, found without the document's own `truncated` report. */
 function gaps(
   state: AgentState,
   slim: CheckedSlimState,
@@ -113,12 +115,17 @@ function sessionOf({ session, execution, rest }: CheckedSlimState): SessionInfo 
   };
 }
 
-function executionOf({ execution, rest, messages }: CheckedSlimState): Execution {
+function executionOf(slim: CheckedSlimState): Execution {
+  const { execution, rest, messages } = slim;
   const { usage, session_cumulative_seconds: _, ...more } = execution;
+  const { consecutive_failures: consecutiveFailures } = execution;
+  const failures = rest?.failures && camelKeys<Counts>(rest.failures);
   return {
+    ...countsIn({ consecutiveFailures, ...failures }, lastTypeOf(slim)),
     ...camelKeys<
       Omit<
         Execution,
+        | keyof Counts
         | 'usage'
         | 'stopRequest'
         | 'handledStep'
@@ -138,4 +145,16 @@ function executionOf({ execution, rest, messages }: CheckedSlimState): Execution
     ...(rest?.family && { family: rest.family }),
     firstMessage: rest?.first_message ?? messages.length,
   };
+}
+
+type Counts = Pick<Execution, 'modelFailures' | 'toolFailures' | 'failingTools'>;
+
+/** Type of the last finished step of the execution, if the document has it. */
+function lastTypeOf({
+  steps,
+  current_step: current,
+  execution,
+}: CheckedSlimState): AgentStep['type'] | undefined {
+  const finished = current && current.children === undefined ? [...steps, current] : steps;
+  return finished.findLast((s) => s.execution_id === execution.id && s.type !== 'cut')?.type;
 }

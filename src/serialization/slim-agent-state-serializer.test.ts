@@ -15,7 +15,7 @@ const serializerOf = (preset: (typeof presets)[number]): SlimAgentStateSerialize
   new SlimAgentStateSerializer(SlimSerializationConfig[preset]());
 
 describe('presets', () => {
-  it('are the numbers of the contract', () => {
+  it('have the values of the contract', () => {
     expect(SlimSerializationConfig.minimal()).toMatchObject({
       maxMessages: 10,
       maxContentLength: 500,
@@ -42,7 +42,7 @@ describe('presets', () => {
     });
   });
 
-  it('standard is the default, and fills up what a config leaves out', async () => {
+  it('default to standard, which also fills in missing options', async () => {
     const state = await conversation(40);
     const standard = serializerOf('standard').serialize(state);
     expect(new SlimAgentStateSerializer().serialize(state)).toEqual(standard);
@@ -57,18 +57,18 @@ describe('presets', () => {
     [{ maxBytes: '9' }, 'maxBytes got "9", expected a whole number above 0, or null'],
     [{ includeToolArgs: 1 }, 'includeToolArgs got 1, expected true or false'],
     [{ maxMesages: 5 }, 'maxMesages got 5, expected one of maxMessages, maxContentLength'],
-  ])('%j is refused', (config, says) => {
+  ])('rejects %j', (config, says) => {
     expect(() => new SlimAgentStateSerializer(config)).toThrow(says);
   });
 
-  it('a redactor that is none is refused', () => {
+  it('rejects an invalid redactor', () => {
     expect(() => new SlimAgentStateSerializer({}, { redactor: {} as never })).toThrow(
       'SlimAgentStateSerializer redactor got an empty object, expected a redactor or null.',
     );
   });
 });
 
-/** So many answered turns of a question and an answer. */
+/** Runs this many turns of one question and one answer. */
 async function conversation(turns: number, from = AgentState.empty()): Promise<AgentState> {
   let state = from;
   for (let i = 1; i <= turns; i++)
@@ -184,7 +184,7 @@ describe('the document', () => {
     expect(slim.truncated?.steps ?? 0).toBe(cut);
   });
 
-  it('the trace is kept on steps only where the config asks for it; the outcome always is', async () => {
+  it('keeps evaluations of steps only with includeContinuationTrace, and the outcome always', async () => {
     const state = await conversation(1);
     const [standard, full] = (['standard', 'full'] as const).map((preset) =>
       serializerOf(preset).serialize(state),
@@ -200,7 +200,7 @@ describe('the document', () => {
     );
   });
 
-  it('one turn longer than the limit stays whole and is reported', async () => {
+  it('keeps a turn that exceeds the limit whole, and reports it', async () => {
     const state = await agentFor(
       ScenarioStep.toolCall('search'),
       ScenarioStep.toolCall('search'),
@@ -211,14 +211,14 @@ describe('the document', () => {
     expect(slim.truncated).toMatchObject({ turns: 1, messages: 2, turn_over_limit: 6 });
   });
 
-  it('says null when nothing was left out', async () => {
+  it('has truncated null if it is complete', async () => {
     const state = await conversation(1);
     expect(serializerOf('standard').serialize(state).truncated).toBeNull();
     expect(serializerOf('full').serialize(await conversation(3)).truncated).toBeNull();
     expect(new SlimAgentStateSerializer().serialize(AgentState.empty()).truncated).toBeNull();
   });
 
-  it('arguments that are left out become {} and are marked, in messages, steps and approvals', async () => {
+  it('replaces omitted arguments with {} and args_omitted, in messages, steps and approvals', async () => {
     const state = await agentFor(
       ScenarioStep.toolCalls([
         { name: 'danger', args: { target: 'x' } },
@@ -248,7 +248,7 @@ describe('the document', () => {
     expect(slim.truncated).toMatchObject({ args: 5, missing: ['the arguments of danger, search'] });
   });
 
-  it('without metadata only the mark of synthetic messages is left of it', () => {
+  it('without metadata keeps only the synthetic flag of messages', () => {
     const state = AgentState.empty()
       .withMetadata({ tenant: 'north' })
       .withUserMessage('hi', { metadata: { ip: '::1' } })
@@ -264,7 +264,7 @@ describe('the document', () => {
     expect(slim.truncated).toMatchObject({ metadata: 4 });
   });
 
-  it('long texts are shortened wherever they are: contents, results, errors, output', async () => {
+  it('truncates long texts in contents, results, errors and output', async () => {
     const long = 'é'.repeat(50);
     const state = await agentFor(ScenarioStep.toolCall('search'), long).run(
       AgentState.empty().withMessages(Message.system(long)).withUserMessage(long),

@@ -8,19 +8,19 @@ import { checkedConfig, type SlimSerializationConfig } from './slim-serializatio
 import type { SlimState } from './slim-state.ts';
 import { writeSlimState } from './write-slim-state.ts';
 
-/** Turns a state into a document that is stored or shown, and back. */
+/** Converts a state to a document for a store or a UI, and back. */
 export interface AgentStateSerializer<Document = SlimState> {
   serialize(state: AgentState | AgentStateJSON): Document;
   /** Takes the document or its JSON text. */
   deserialize(json: unknown): AgentState;
 }
 
-/** A bounded, redacted form of a state; what is not set in the config is as in `standard()`. */
+/** Writes a bounded, redacted form of a state. Options default to `standard()`. */
 export class SlimAgentStateSerializer implements AgentStateSerializer {
   readonly #config: ReturnType<typeof checkedConfig>;
   readonly #redactor: Redactor | null;
 
-  /** `redactor: null` keeps secrets in: only for a store that is as safe as the state itself has to be. */
+  /** With `redactor: null` the document contains secrets: use it only with a store that may hold them. */
   constructor(
     config: Partial<SlimSerializationConfig> = {},
     { redactor = defaultRedactor }: { readonly redactor?: Redactor | null } = {},
@@ -39,7 +39,7 @@ export class SlimAgentStateSerializer implements AgentStateSerializer {
     return maxBytes === null ? write(limits) : fitBytes(write, limits, maxBytes);
   }
 
-  /** Always ready for a new turn; an open execution can be resumed only if nothing it needs was left out. */
+  /** Revives a state that accepts a new turn. An open execution can be resumed only if no data is missing. */
   deserialize(json: unknown): AgentState {
     return readSlimState(json);
   }

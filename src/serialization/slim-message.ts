@@ -9,14 +9,14 @@ import type { SlimLimits } from './slim-serialization-config.ts';
 import type { SlimMessage, SlimToolCall } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
-/** What every part of the document is written with. */
+/** Context for writing the parts of a document. */
 export interface Writing {
   readonly limits: SlimLimits;
   readonly redactor: StateRedactor;
   readonly report: TruncationReport;
 }
 
-/** `isNeeded`: the execution cannot continue without this message as it was. */
+/** Writes a message. `isNeeded` means that the execution cannot continue without the exact message. */
 export function slimMessage(message: Message, writing: Writing, isNeeded: boolean): SlimMessage {
   const { limits, redactor, report } = writing;
   const { value, hidden } = redactor.message(message);
@@ -39,7 +39,7 @@ export function slimMessage(message: Message, writing: Writing, isNeeded: boolea
   };
 }
 
-/** The mark of a synthetic message stays: turns are told apart by it. */
+/** Keeps the `synthetic` flag even without metadata, because it separates turns. */
 function slimMetadata(metadata: JsonObject, { includeMetadata }: SlimLimits): JsonObject {
   if (includeMetadata) return metadata;
   return metadata['synthetic'] === true ? { synthetic: true } : {};

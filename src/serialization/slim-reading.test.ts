@@ -8,7 +8,6 @@ import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { Message } from '../messages/message.ts';
-import { pairingProblem } from '../messages/pairing.ts';
 import { DeterministicDriver } from '../testing/deterministic-driver.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
 import { SlimAgentStateSerializer } from './slim-agent-state-serializer.ts';
@@ -22,7 +21,7 @@ const serializerOf = (preset: (typeof presets)[number]): SlimAgentStateSerialize
 
 const stored = (slim: SlimState): unknown => JSON.parse(JSON.stringify(slim));
 
-/** So many answered turns of a question and an answer. */
+/** Runs this many turns of one question and one answer. */
 async function conversation(turns: number, from = AgentState.empty()): Promise<AgentState> {
   let state = from;
   for (let i = 1; i <= turns; i++)
@@ -31,7 +30,7 @@ async function conversation(turns: number, from = AgentState.empty()): Promise<A
 }
 
 describe('reading it back', () => {
-  it.each(presets)('%s keeps who, how far and how much', async (preset) => {
+  it.each(presets)('%s keeps identity, progress and usage', async (preset) => {
     const state = await agentFor(ScenarioStep.toolCall('broken'), 'sorry').run(
       (await conversation(2)).withUserMessage('go'),
     );
@@ -60,7 +59,7 @@ describe('reading it back', () => {
     );
   });
 
-  it('full comes back as it was, field by field', async () => {
+  it('full restores every field', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turnArb, { minLength: 1, maxLength: 3 }), async (turns) => {
         const state = await stateAfter(AgentState.empty().withMetadata({ tenant: 'north' }), turns);
@@ -77,7 +76,7 @@ describe('reading it back', () => {
     );
   });
 
-  it('a structured output is whole or not there: half of it would not fit its schema', async () => {
+  it('keeps a structured output whole or drops it, because a part would not match its schema', async () => {
     const agent = AgentBuilder.base()
       .withName('clerk')
       .withResponseFormat(z.object({ leads: z.array(z.string()) }))
@@ -93,7 +92,7 @@ describe('reading it back', () => {
     expect(through(10)).toBeNull();
   });
 
-  it('takes the text of the document too', async () => {
+  it('accepts the document as JSON text', async () => {
     const state = await conversation(1);
     const serializer = new SlimAgentStateSerializer();
     const again = serializer.deserialize(JSON.stringify(serializer.serialize(state)));
@@ -101,7 +100,7 @@ describe('reading it back', () => {
   });
 
   it.each(presets)(
-    'D67: %s of any history is a valid conversation that takes a new turn',
+    'D67: %s of any history is a valid conversation that accepts a new turn',
     async (preset) => {
       await fc.assert(
         fc.asyncProperty(
@@ -122,9 +121,9 @@ describe('reading it back', () => {
             if (isOpen(again.status)) {
               expect(slim.truncated?.missing ?? []).toEqual([]);
               expect(isOpen(state.status)).toBe(true);
-            } else expect(pairingProblem(again.messages)).toBeNull();
+            } else expect(again.messages.pairingProblem()).toBeNull();
             const ended = agentFor().stop(again);
-            expect(pairingProblem(ended.messages)).toBeNull();
+            expect(ended.messages.pairingProblem()).toBeNull();
             expect(ended.usage).toEqual(state.usage);
             const after = await agentFor('still here').run(ended.withUserMessage('and now?'));
             expect(after.status).toBe('completed');
@@ -138,7 +137,7 @@ describe('reading it back', () => {
     },
   );
 
-  it('a second round gives the same document', async () => {
+  it('writes the same document after reading it', async () => {
     const state = await conversation(
       30,
       AgentState.empty().withMessages(Message.system('be kind')),
@@ -150,7 +149,7 @@ describe('reading it back', () => {
   });
 });
 
-/** Which the slim form does not restore: the wall clock, and the stretch that only it is counted by. */
+/** Drops the wall-clock fields, which the slim form does not restore. */
 const withoutClocks = (state: AgentState): unknown =>
   JSON.parse(
     JSON.stringify(state, (key, value: unknown) =>
@@ -158,14 +157,14 @@ const withoutClocks = (state: AgentState): unknown =>
     ),
   );
 
-describe('documents that are none', () => {
+describe('invalid documents', () => {
   const serializer = new SlimAgentStateSerializer();
   const slim = serializer.serialize(AgentState.empty());
   const broken: readonly (readonly [unknown, string])[] = [
-    [null, 'it is null, expected what serialize() gave'],
-    ['{"version":', 'its text is no JSON'],
-    ['7', 'it is 7, expected what serialize() gave'],
-    [{}, 'its version is undefined, expected a whole number up to 1'],
+    [null, 'it is null, expected the result of serialize()'],
+    ['{"version":', 'its text is not JSON'],
+    ['7', 'it is 7, expected the result of serialize()'],
+    [{}, 'its version is undefined, expected a whole number up to 2'],
     [
       AgentState.empty().toJSON(),
       'it has the keys of a whole state, expected a slim one; read it with AgentState.from()',
@@ -204,14 +203,14 @@ describe('documents that are none', () => {
     }
   });
 
-  it('a newer version is refused with what to do', () => {
-    expect(() => serializer.deserialize({ ...slim, version: 2 })).toThrow(
-      'This slim state has version 2, and this release reads versions up to 1. It was written by a newer ' +
+  it('rejects a newer version with a remedy', () => {
+    expect(() => serializer.deserialize({ ...slim, version: 3 })).toThrow(
+      'This slim state has version 3, and this release reads versions up to 2. It was written by a newer ' +
         'release: upgrade onward here, or finish the session there.',
     );
   });
 
-  it('any damage is refused as such, or harmless', async () => {
+  it('are rejected as invalid or read without harm, for any damage', async () => {
     const states = [
       await stateAfter(AgentState.empty(), [
         { text: 'a', moves: ['search', 'both'], answer: 'b', person: [] },

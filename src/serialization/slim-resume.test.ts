@@ -10,7 +10,6 @@ import { AgentBuilder } from '../agent/agent-builder.ts';
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import { Message } from '../messages/message.ts';
-import { pairingProblem } from '../messages/pairing.ts';
 import { DeterministicDriver } from '../testing/deterministic-driver.ts';
 import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
@@ -19,7 +18,7 @@ import { SlimSerializationConfig } from './slim-serialization-config.ts';
 
 const { minimal, standard, full } = SlimSerializationConfig;
 
-/** Through a database column. */
+/** Writes a state as a slim document and reads it back. */
 function throughSlim(
   state: AgentState,
   config: Partial<SlimSerializationConfig> = standard(),
@@ -28,7 +27,7 @@ function throughSlim(
   return serializer.deserialize(JSON.parse(JSON.stringify(serializer.serialize(state))));
 }
 
-/** One call ran, one waits for a person. */
+/** A state in which one call ran and one needs approval. */
 const paused = (first: AgentState = AgentState.empty()): Promise<AgentState> =>
   agentFor(
     ScenarioStep.toolCall('search', { query: 'Aurora' }),
@@ -42,32 +41,35 @@ describe('an open execution', () => {
   it.each([
     ['standard', standard()],
     ['full', full()],
-  ])('paused for approval continues in another process through %s', async (_name, config) => {
-    const state = await paused();
-    const again = throughSlim(state, config);
-    expect(again.status).toBe('paused');
-    expect(again.pause).toEqual(state.pause);
-    expect(again.pendingApprovals).toEqual(state.pendingApprovals);
-    expect(again.currentStep).toEqual(state.currentStep);
-    const search = mockTool('search', 'must not run again');
-    const danger = mockTool('danger', 'deleted', { needsApproval: true });
-    const after = await AgentBuilder.base()
-      .withName('clerk')
-      .withTools(search, danger)
-      .withDriver(DeterministicDriver.fromResponses('Lead 7 is gone.'))
-      .build()
-      .resume(again, { approvals: answersTo(again, 'approve') });
-    expect(after.status).toBe('completed');
-    expect(after.output).toBe('Lead 7 is gone.');
-    expect(search.calls).toEqual([]);
-    expect(danger.calls).toEqual([{ target: 'lead 7' }]);
-    expect(after.stepCount).toBe(3);
-    expect(after.execution.succeededTools).toEqual(['search', 'danger']);
-    expect(after.usage.total).toBe(state.usage.total + 15);
-    expect(pairingProblem(after.messages)).toBeNull();
-  });
+  ])(
+    'continues in another process through %s after a pause for approval',
+    async (_name, config) => {
+      const state = await paused();
+      const again = throughSlim(state, config);
+      expect(again.status).toBe('paused');
+      expect(again.pause).toEqual(state.pause);
+      expect(again.pendingApprovals).toEqual(state.pendingApprovals);
+      expect(again.currentStep).toEqual(state.currentStep);
+      const search = mockTool('search', 'must not run again');
+      const danger = mockTool('danger', 'deleted', { needsApproval: true });
+      const after = await AgentBuilder.base()
+        .withName('clerk')
+        .withTools(search, danger)
+        .withDriver(DeterministicDriver.fromResponses('Lead 7 is gone.'))
+        .build()
+        .resume(again, { approvals: answersTo(again, 'approve') });
+      expect(after.status).toBe('completed');
+      expect(after.output).toBe('Lead 7 is gone.');
+      expect(search.calls).toEqual([]);
+      expect(danger.calls).toEqual([{ target: 'lead 7' }]);
+      expect(after.stepCount).toBe(3);
+      expect(after.execution.succeededTools).toEqual(['search', 'danger']);
+      expect(after.usage.total).toBe(state.usage.total + 15);
+      expect(after.messages.pairingProblem()).toBeNull();
+    },
+  );
 
-  it('in progress continues too, with its counters and its failures', async () => {
+  it('continues in progress, with its counters and failures', async () => {
     let state = AgentState.empty();
     const script = [ScenarioStep.toolCall('broken'), ScenarioStep.toolCall('broken'), 'never'];
     for await (const next of agentFor(...script).iterate('go')) {
@@ -82,7 +84,7 @@ describe('an open execution', () => {
     expect(after.execution.totalFailures).toBe(3);
   });
 
-  it('the try of a failed model call is counted on', async () => {
+  it('keeps counting the attempts of a failed model call', async () => {
     let state = AgentState.empty();
     for await (const next of agentFor(ScenarioStep.error('down'), 'never').iterate('go')) {
       state = next;
@@ -92,7 +94,7 @@ describe('an open execution', () => {
     expect(after.currentStep).toMatchObject({ attempt: 2, number: 2, type: 'final' });
   });
 
-  it('a call id that an earlier step used is not used again, though that step is not stored', async () => {
+  it('does not reuse the call id of an earlier step that is not stored', async () => {
     const state = await paused();
     const after = await agentFor(ScenarioStep.toolCall('search'), 'done').resume(
       throughSlim(state),
@@ -103,7 +105,7 @@ describe('an open execution', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('older turns may go, and the place where the execution begins moves with them', async () => {
+  it('adjusts firstMessage if older turns are removed', async () => {
     let state = AgentState.empty().withMessages(Message.system('Be kind.'));
     for (let i = 0; i < 30; i++)
       state = await agentFor(`answer ${i}`).run(state.withUserMessage(`question ${i}`));
@@ -118,7 +120,7 @@ describe('an open execution', () => {
     expect(after.info.stepCount).toBe(33);
   });
 
-  it('an agent that waits inside a call continues as well', async () => {
+  it('continues a paused nested agent', async () => {
     const state = await agentFor(ScenarioStep.toolCall('delegate', { input: 'help' })).run('go');
     expect(state.pendingApprovals[0]?.path).toEqual(['call_1']);
     const again = throughSlim(state);
@@ -134,7 +136,7 @@ describe('an open execution', () => {
     expect(after.usage).toEqual(live.usage);
   });
 
-  it('whatever was run: if it comes back open, it ends as it would have ended in one process', async () => {
+  it('ends the same as in one process, for any run that stays open', async () => {
     let open = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -173,7 +175,7 @@ describe('an open execution', () => {
   });
 });
 
-describe('an open execution that lacks something', () => {
+describe('an open execution with missing data', () => {
   const long = 'x'.repeat(1200);
 
   it.each<
@@ -212,7 +214,7 @@ describe('an open execution that lacks something', () => {
       ['the rest of 1 shortened text'],
     ],
     ['a message of an older turn', (s: AgentState) => s.withUserMessage(long), 'go', []],
-  ] as const)('a text too long: %s', async (_what, before, question, missing) => {
+  ] as const)('a text that is too long: %s', async (_what, before, question, missing) => {
     const state = await agentFor(ScenarioStep.toolCall('danger', { target: 1 })).run(
       before(AgentState.empty()).withUserMessage(question),
     );
@@ -221,7 +223,7 @@ describe('an open execution that lacks something', () => {
     expect(slim.truncated?.missing).toEqual(missing);
   });
 
-  it('a message of the execution that had to go, and a result that was cut', async () => {
+  it('reports a removed message of the execution and a truncated result', async () => {
     let state = AgentState.empty();
     const script = [ScenarioStep.toolCall('search'), ScenarioStep.toolCall('search'), 'never'];
     for await (const next of agentFor(...script).iterate('go')) {
@@ -240,14 +242,14 @@ describe('an open execution that lacks something', () => {
     ]);
   });
 
-  it('comes back stopped: calls sealed, results that were there kept, and says what is missing', async () => {
+  it('is stopped after reading: closes open calls, keeps results and lists the missing data', async () => {
     const state = await paused();
     for (const config of [minimal(), { ...standard(), includeToolArgs: false }]) {
       const again = throughSlim(state, config);
       expect(again).toMatchObject({ status: 'stopped', stopReason: 'guard', pause: null });
       expect(again.unfinishedStep).toBeNull();
       expect(again.pendingApprovals).toEqual([]);
-      expect(pairingProblem(again.messages)).toBeNull();
+      expect(again.messages.pairingProblem()).toBeNull();
       const [ran, waited] = again.messages.slice(-2);
       expect(ran?.content).toContain('hits');
       expect(waited?.content).toBe(
@@ -259,7 +261,7 @@ describe('an open execution that lacks something', () => {
     }
   });
 
-  it('resume is refused with what is missing, and a new message is taken', async () => {
+  it('rejects resume with the missing data, and accepts a new message', async () => {
     const state = await paused();
     const again = throughSlim(state, minimal());
     const agent = agentFor('Which lead?');
@@ -281,7 +283,7 @@ describe('an open execution that lacks something', () => {
     expect(after.info.usage.total).toBe(state.info.usage.total + 15);
   });
 
-  it('an agent inside a call that lacks something ends the whole', async () => {
+  it('ends if a nested agent has missing data', async () => {
     const state = await agentFor(ScenarioStep.toolCall('delegate', { input: 'help' })).run('go');
     const slim = new SlimAgentStateSerializer({ maxContentLength: 3 }).serialize(state);
     expect(slim.truncated?.missing).toContain(
@@ -289,7 +291,7 @@ describe('an open execution that lacks something', () => {
     );
     const again = new SlimAgentStateSerializer().deserialize(slim);
     expect(again.status).toBe('stopped');
-    expect(pairingProblem(again.messages)).toBeNull();
+    expect(again.messages.pairingProblem()).toBeNull();
   });
 
   it('does not resume a document that another program truncated', async () => {
@@ -302,7 +304,7 @@ describe('an open execution that lacks something', () => {
     ]) {
       const again = new SlimAgentStateSerializer().deserialize(document);
       expect(again.status).toBe('stopped');
-      expect(pairingProblem(again.messages)).toBeNull();
+      expect(again.messages.pairingProblem()).toBeNull();
       const after = await agentFor('hello').run(again.withUserMessage('hi'));
       expect(after.status).toBe('completed');
     }
@@ -324,7 +326,7 @@ describe('an ended execution', () => {
       .build()
       .run('go');
 
-  it('can be reopened with a grant, if everything it needs is there', async () => {
+  it('can be reopened with a grant if no data is missing', async () => {
     const again = throughSlim(await stopped());
     expect(again.stopReason).toBe('steps_limit');
     const agent = AgentBuilder.base()
@@ -339,7 +341,7 @@ describe('an ended execution', () => {
     expect(stored.execution).toMatchObject({ grants: { steps: 1 }, handledStep: 2 });
   });
 
-  it('else its outcome stays and offers no grant', async () => {
+  it('keeps its outcome without a grant if data is missing', async () => {
     const state = await stopped();
     const again = throughSlim(state, minimal());
     expect(again).toMatchObject({ status: 'stopped', stopReason: 'steps_limit' });
@@ -356,7 +358,7 @@ describe('an ended execution', () => {
     expect(after.status).toBe('completed');
   });
 
-  it('a new message that waits is still there to run', async () => {
+  it('keeps a new message that has not run', async () => {
     const state = AgentState.empty().withUserMessage('hello?');
     const after = await agentFor('hi').run(throughSlim(state, minimal()));
     expect(after.outputText).toBe('hi');

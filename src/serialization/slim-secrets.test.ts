@@ -13,14 +13,14 @@ import { SlimSerializationConfig } from './slim-serialization-config.ts';
 const key = 'sk-proj-CANARY0123456789abcdefghij';
 const word = 'CANARY-hunter2';
 
-/** So that every secret is in the state: what hides it is the serializer alone. */
+/** Redacts nothing, so that the state holds every secret and only the serializer hides them. */
 const blind: Redactor = {
   text: (text) => text,
   value: (value) => value,
   isSecretKey: () => false,
 };
 
-/** A secret in every place that a person, a model or a tool can put one. */
+/** A state with a secret in every place that a user, a model or a tool can write to. */
 async function leaky(): Promise<AgentState> {
   const first = AgentState.empty()
     .withMetadata({ tenant: 'north', apiKey: word, note: `use ${key}` })
@@ -72,7 +72,7 @@ const configs = {
 };
 
 describe('secrets', () => {
-  it.each(Object.entries(configs))('none is in the %s form', async (_name, config) => {
+  it.each(Object.entries(configs))('are not in the %s form', async (_name, config) => {
     const state = await leaky();
     expect(JSON.stringify(state)).toContain('CANARY');
     const slim = new SlimAgentStateSerializer(config()).serialize(state);
@@ -80,13 +80,13 @@ describe('secrets', () => {
     expect(slim.truncated?.redacted).toBeGreaterThan(0);
   });
 
-  it('half a secret is hidden too: hiding comes before cutting', () => {
+  it('are redacted before texts are truncated', () => {
     const state = AgentState.empty().withUserMessage(`${key} is my key`);
     const slim = new SlimAgentStateSerializer({ maxContentLength: 14 }).serialize(state);
     expect(slim.messages[0]?.content).toBe('[redacted] is …');
   });
 
-  it('what hiding changed in an open execution keeps it from being resumed', async () => {
+  it('in an open execution prevent a resume, because they were redacted', async () => {
     const state = await leaky();
     expect(state.status).toBe('paused');
     const serializer = new SlimAgentStateSerializer(SlimSerializationConfig.full());
@@ -95,7 +95,7 @@ describe('secrets', () => {
     expect(serializer.deserialize(slim).status).toBe('stopped');
   });
 
-  it('in an older turn it does not', async () => {
+  it('in an older turn do not prevent a resume', async () => {
     const agent = AgentBuilder.base()
       .withTools(mockTool('danger', 'ok', { needsApproval: true }))
       .withDriver(
@@ -110,7 +110,7 @@ describe('secrets', () => {
     expect(serializer.deserialize(slim).status).toBe('paused');
   });
 
-  it('a redactor of your own is used, and null keeps everything', async () => {
+  it('are redacted by a custom redactor, and kept with null', async () => {
     const state = await leaky();
     const mine = createRedactor({ keys: ['tenant'], patterns: [/CANARY/] });
     const slim = new SlimAgentStateSerializer(SlimSerializationConfig.full(), {
@@ -122,7 +122,7 @@ describe('secrets', () => {
     expect(open.deserialize(open.serialize(state)).status).toBe('paused');
   });
 
-  it('ids hold the document together and are never hidden', async () => {
+  it('are never redacted in ids, which link the document', async () => {
     const state = await leaky();
     const greedy = createRedactor({ patterns: [/[a-z]+_[0-9a-z]+/] });
     const slim = new SlimAgentStateSerializer(SlimSerializationConfig.full(), {

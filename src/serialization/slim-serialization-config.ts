@@ -1,25 +1,25 @@
 import { invalidOption, isWhole } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 
-/** How much of a state the slim form keeps; `null` is no limit. */
+/** How much of a state the slim form keeps; `null` means no limit. */
 export interface SlimSerializationConfig {
-  /** System messages count, and always stay; so does the newest turn. */
+  /** Most messages. System messages and the newest turn count, and are always kept. */
   readonly maxMessages: number | null;
-  /** Code points of each text: a message, a tool result, an error. */
+  /** Most code points of each text: a message, a tool result, an error. */
   readonly maxContentLength: number | null;
   readonly includeToolArgs: boolean;
   readonly includeMetadata: boolean;
   readonly includeAllSteps: boolean;
-  /** Where not all steps are kept: the one that an open execution continues from. Left out: true. */
+  /** Without `includeAllSteps`: whether to keep the step that an open execution continues from. Default: true. */
   readonly includeCurrentStep?: boolean;
   /** Whether outcomes keep all their evaluations. */
   readonly includeContinuationTrace: boolean;
-  /** Bytes of the whole document as JSON in UTF-8. */
+  /** Most bytes of the whole document as JSON in UTF-8. */
   readonly maxBytes?: number;
 }
 
 export const SlimSerializationConfig = {
-  /** For lists and previews: an open execution mostly cannot be resumed from it. */
+  /** For lists and previews. Usually an open execution cannot be resumed from it. */
   minimal: (): SlimSerializationConfig => ({
     maxMessages: 10,
     maxContentLength: 500,
@@ -47,7 +47,7 @@ export const SlimSerializationConfig = {
   }),
 } as const;
 
-/** What one writing of the document keeps; the byte budget tightens it further. */
+/** Limits for one attempt to write the document; the byte budget may tighten them. */
 export interface SlimLimits extends Required<Omit<SlimSerializationConfig, 'maxBytes'>> {
   readonly maxTurns: number | null;
 }
@@ -61,7 +61,7 @@ const switches = [
 ] as const;
 const counts = ['maxMessages', 'maxContentLength', 'maxBytes'] as const;
 
-/** Fills up what is left out from `standard()`, and refuses what is no config. */
+/** Fills in missing options from `standard()`, and rejects invalid ones. */
 export function checkedConfig(
   config: Partial<SlimSerializationConfig>,
 ): SlimLimits & { readonly maxBytes: number | null } {

@@ -16,10 +16,10 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import type { ApprovalRecord, ToolResult } from '../tools/tool-result.ts';
 import type { SnakeKeys } from './snake-keys.ts';
 
-export const SLIM_VERSION = 1;
+export const SLIM_VERSION = 2;
 
 export type SlimUsage = SnakeKeys<Usage>;
-/** With `args_omitted`, `args` is `{}` because it was left out. */
+/** A tool call. With `args_omitted`, `args` is `{}` because the document omits it. */
 export type SlimToolCall = SnakeKeys<ToolCall> & { readonly args_omitted?: true };
 export type SlimEvaluation = SnakeKeys<ContinuationEvaluation>;
 export type SlimError = SnakeKeys<ErrorRecord>;
@@ -28,7 +28,7 @@ export type SlimApproval = SnakeKeys<PendingApproval> & { readonly args_omitted?
 type SlimParts<Part> = Part extends ContentPart ? SnakeKeys<Part> : never;
 export type SlimPart = SlimParts<ContentPart>;
 
-/** What is empty is left out. */
+/** A message. Empty fields are absent. */
 export interface SlimMessage {
   readonly id: string;
   readonly role: MessageRole;
@@ -40,7 +40,7 @@ export interface SlimMessage {
   readonly created_at: string;
 }
 
-/** A value that was too long is the beginning of its text. */
+/** A tool result. A value that is too long is replaced by the beginning of its text. */
 export type SlimResult = Omit<SnakeKeys<ToolResult>, 'error' | 'approval'> & {
   readonly error?: SlimError;
   readonly approval?: SnakeKeys<ApprovalRecord>;
@@ -59,61 +59,64 @@ export type SlimStep = Omit<
   readonly errors: readonly SlimError[];
   readonly usage: SlimUsage;
   readonly outcome: SlimOutcome | null;
-  /** Set while the step waits for people: the agents that wait inside its calls, by call id. */
+  /** Paused nested agents by call id; set while the step is unfinished. */
   readonly children?: Readonly<Record<string, SlimState>>;
 };
 
-/** What was left out: how many turns, messages and steps, and in how many places something else. */
+/** Counts of what the document omits or changes. */
 export interface SlimTruncated {
   readonly turns: number;
   readonly messages: number;
-  /** Texts that were shortened. */
+  /** Number of truncated texts. */
   readonly contents: number;
   readonly args: number;
   readonly metadata: number;
   readonly steps: number;
-  /** Places where the redactor hid something. */
+  /** Number of redacted places. */
   readonly redacted: number;
-  /** Length of the newest turn where it alone is longer than allowed: it stayed whole. */
+  /** Number of messages of the newest turn if it alone exceeds the limit; it is kept whole. Else 0. */
   readonly turn_over_limit: number;
-  /** What continuing with this execution would need and is not here; empty when it can be resumed. */
+  /** Data that the document lacks to continue the execution; empty if it can be resumed. */
   readonly missing: readonly string[];
 }
 
-/** What the listed fields leave out and a state needs to continue as it was. */
+/** Fields that a state needs to continue, besides those at the top level. */
 export interface SlimRest {
   readonly session_updated_at: string;
   readonly session_answered_steps: number;
   readonly first_message: number;
   readonly handled_step: number;
   readonly succeeded_tools: readonly string[];
-  /** Left out where nothing was granted. */
+  /** Absent without grants. */
   readonly grant_log?: readonly GrantRecord[];
-  /** Left out where no agents worked behind its calls. */
+  /** Absent without nested agents. */
   readonly family?: readonly FamilyShare[];
+  /** Absent if `consecutive_failures` and the type of the last step tell the counts. */
+  readonly failures?: SnakeKeys<Pick<Execution, 'modelFailures' | 'toolFailures' | 'failingTools'>>;
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
   readonly decision: ContinuationOutcomeJSON['decision'] | null;
-  /** When the last outcome was made; absent from earlier releases. */
+  /** Time of the last outcome; absent in documents of earlier releases. */
   readonly outcome_at?: string;
   readonly stopped_agents?: readonly StoppedAgent[];
   readonly evaluations: readonly SlimEvaluation[];
-  /** The output is the last text of the model, which is in `messages`. */
+  /** Whether the output is the last text of the model, which is in `messages`. */
   readonly output_is_text: boolean;
   readonly output: JsonValue;
   readonly partial_output: JsonValue;
-  /** Results of an unfinished step that is not in the document: those calls did run. */
+  /** Results of an unfinished step that the document omits. */
   readonly results: readonly SlimResult[];
 }
 
 /** A state for a database column or a UI: bounded, redacted, snake_case. */
 export interface SlimState {
-  readonly version: typeof SLIM_VERSION;
+  /** 2 if release 0.1.0 would lose `rest.failures`, else 1. */
+  readonly version: 1 | typeof SLIM_VERSION;
   readonly agent_id: string;
   readonly agent_name: string | null;
   readonly parent_agent_id: string | null;
   readonly status: AgentStatus;
-  /** Of the current execution, like `usage`. */
+  /** Number of steps in the current execution, like `usage`. */
   readonly step_count: number;
   readonly usage: SlimUsage;
   readonly session: SnakeKeys<Pick<SessionInfo, 'startedAt' | 'stepCount' | 'cost'>> & {
@@ -136,7 +139,7 @@ export interface SlimState {
   > & { readonly usage: SlimUsage; readonly session_cumulative_seconds: number };
   readonly pause: Pick<Pause, 'kind' | 'at'> | null;
   readonly messages: readonly SlimMessage[];
-  /** Finished steps, where all are kept. */
+  /** Finished steps, if `includeAllSteps` is set. */
   readonly steps: readonly SlimStep[];
   /** The unfinished step, else the last one. */
   readonly current_step: SlimStep | null;

@@ -10,7 +10,7 @@ import { readSlimCall, slimCalls, type Writing } from './slim-message.ts';
 import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
-/** `isNeeded`: the step is unfinished, so its calls and results have yet to be told to the model. */
+/** Writes a step. `isNeeded` means that the step is unfinished, so the model still needs its calls and results. */
 export function slimStep(step: AgentStep, writing: Writing, isNeeded: boolean): SlimStep {
   const { value, hidden } = writing.redactor.step(step);
   writing.report.secretsHidden(hidden, isNeeded);

@@ -2,7 +2,7 @@ type Snake<Key extends string> = Key extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
   : Key;
 
-/** A record as it crosses a wire: the same values under snake_case keys, one level deep. */
+/** A record with snake_case keys at the top level and the same values. */
 export type SnakeKeys<T> = {
   [Key in keyof T as Key extends string ? Snake<Key> : never]: T[Key];
 };

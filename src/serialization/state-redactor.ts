@@ -8,15 +8,15 @@ import type { MessageJSON } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 
-/** A piece of the state as it may be shown, and in how many places something was hidden. */
+/** A redacted part of a state, with the number of redacted places. */
 export interface RedactedPart<T> {
   readonly value: T;
   readonly hidden: number;
 }
 
 /**
- * Hides secrets before anything is cut, for half a secret matches no pattern. Ids, names and times are left alone:
- * the document hangs together by them. Each piece is looked at once, however often the document is written.
+ * Redacts secrets before texts are truncated, because half a secret matches no pattern. Keeps ids, names and times,
+ * which link the document. Redacts each part once, even if the document is written several times.
  */
 export class StateRedactor {
   readonly #redactor: Redactor | null;
@@ -30,7 +30,7 @@ export class StateRedactor {
   free<T>(value: T): RedactedPart<T> {
     return this.#once(value, () => this.#value(value));
   }
-  /** JSON pointers to what is hidden in a value. */
+  /** Returns JSON pointers to the redacted places of a value. */
   hiddenIn(value: unknown): readonly string[] {
     return this.#redactor === null ? [] : redactedWithPaths(this.#redactor, value).hidden;
   }
@@ -61,7 +61,7 @@ export class StateRedactor {
 
   #once<T>(key: T, look: () => T): RedactedPart<T> {
     if (this.#redactor === null) return { value: key, hidden: 0 };
-    const known = this.#seen.get(key) as RedactedPart<T> | undefined; // stored under the piece it was made from
+    const known = this.#seen.get(key) as RedactedPart<T> | undefined; // keyed by the original part
     if (known) return known;
     const before = this.#hidden;
     const value = look();
@@ -77,7 +77,7 @@ export class StateRedactor {
     return shown;
   }
 
-  /** Inline data is no text: a pattern that matched in it would break the file. */
+  /** Redacts content except inline data, which a match would corrupt. */
   #content(content: MessageContent): MessageContent {
     if (typeof content === 'string') return this.#value(content);
     return content.map((part) => {
@@ -109,7 +109,9 @@ export class StateRedactor {
   }
 
   #evaluation(e: ContinuationEvaluation): ContinuationEvaluation {
-    const { reason, context, remedy, facts } = e;
+    const { reason, context, remedy } = e;
+    // derived facts are not stored
+    const facts = Object.hasOwn(e, 'facts') ? e.facts : undefined;
     return {
       ...e,
       reason: this.#value(reason),

@@ -10,25 +10,25 @@ const eAcute = 'e\u0301';
 describe('truncateText', () => {
   it.each<[string, number | null, string, string]>([
     ['hello', null, 'hello', 'no limit'],
-    ['hello', 5, 'hello', 'what fits stays as it is'],
+    ['hello', 5, 'hello', 'a text that fits is unchanged'],
     ['hello', 4, 'hell…', 'the ellipsis is not counted'],
-    ['hello', 0, '…', 'nothing of it'],
+    ['hello', 0, '…', 'no characters'],
     ['', 0, '', 'an empty text always fits'],
     ['😀😀😀', 3, '😀😀😀', 'an emoji of two code units is one code point'],
-    ['😀😀😀', 2, '😀😀…', 'never between two surrogates'],
+    ['😀😀😀', 2, '😀😀…', 'does not split a surrogate pair'],
     [`a${family}b`, 6, `a${family}…`, 'a family is five code points'],
-    [`a${family}b`, 4, 'a…', 'never inside a joined emoji'],
-    [`a${eAcute}b`, 2, 'a…', 'never between a letter and its accent'],
-    [`a${eAcute}b`, 3, `a${eAcute}…`, 'with its accent it fits'],
-    [`${flag}${flag}`, 3, `${flag}…`, 'never inside a flag'],
-    ['a\r\nb', 2, 'a…', 'never between the two halves of a line end'],
-    [`x${'\u0301'.repeat(9)}`, 4, '…', 'not even the first, where it alone is too long'],
-    ['\ud83dabc', 2, '\ud83da…', 'half a surrogate pair counts as one'],
+    [`a${family}b`, 4, 'a…', 'does not split a joined emoji'],
+    [`a${eAcute}b`, 2, 'a…', 'does not split a letter and its accent'],
+    [`a${eAcute}b`, 3, `a${eAcute}…`, 'a letter with its accent fits'],
+    [`${flag}${flag}`, 3, `${flag}…`, 'does not split a flag'],
+    ['a\r\nb', 2, 'a…', 'does not split a CRLF'],
+    [`x${'\u0301'.repeat(9)}`, 4, '…', 'drops the first character if it alone is too long'],
+    ['\ud83dabc', 2, '\ud83da…', 'a lone surrogate counts as one'],
   ])('%j to %j is %j: %s', (text, max, expected) => {
     expect(truncateText(text, max)).toBe(expected);
   });
 
-  it('never exceeds the limit, is a prefix, and breaks no character', () => {
+  it('returns a prefix within the limit and splits no character', () => {
     const pieces = fc.constantFrom('a', ' ', family, flag, eAcute, '😀', '한', '\n', 'नि');
     const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
     fc.assert(
@@ -51,7 +51,7 @@ describe('truncateText', () => {
 describe('cutContent', () => {
   const text = (words: string): ContentPart => ({ type: 'text', text: words });
 
-  it('a text is cut, and parts that fit are the same list', () => {
+  it('truncates a text, and returns the same list if all parts fit', () => {
     expect(cutContent('hello', 2)).toBe('he…');
     const parts = [text('ab'), text('cd')];
     expect(cutContent(parts, 4)).toBe(parts);
@@ -66,7 +66,7 @@ describe('cutContent', () => {
     expect(cutContent([text('ab'), text('cd')], max)).toEqual(expected);
   });
 
-  it('a short address stays; inline data that is too long leaves a note', () => {
+  it('keeps a short URL, and replaces inline data that is too long with a note', () => {
     const image: ContentPart = { type: 'image', url: 'https://x.test/a.png' };
     const file: ContentPart = { type: 'file', data: 'A'.repeat(90), mediaType: 'application/pdf' };
     expect(cutContent([text('see'), image, file], 40)).toEqual([

@@ -4,7 +4,7 @@ const ELLIPSIS = '…';
 
 let graphemes: Intl.Segmenter | null = null;
 
-/** At most `max` code points and an ellipsis, never ending inside a character; a text that fits is returned as it is. */
+/** Truncates a text to at most `max` code points plus an ellipsis, without splitting a character. */
 export function truncateText(text: string, max: number | null): string {
   if (max === null || text.length <= max) return text;
   let end = 0;
@@ -14,13 +14,13 @@ export function truncateText(text: string, max: number | null): string {
   return text.slice(0, characterStart(text, end)) + ELLIPSIS;
 }
 
-/** Where the character around `end` begins. */
+/** Start of the character that contains index `end`. */
 function characterStart(text: string, end: number): number {
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return graphemes.segment(text.slice(0, end + 64)).containing(end)?.index ?? end;
 }
 
-/** All text parts share one budget; an image or file too long for it becomes a note that it was there. */
+/** Truncates content. All text parts share one budget, and a note replaces an image or file that is too long. */
 export function cutContent(content: MessageContent, max: number | null): MessageContent {
   if (typeof content === 'string') return truncateText(content, max);
   if (max === null) return content;

@@ -1,6 +1,6 @@
 import type { SlimTruncated } from './slim-state.ts';
 
-/** Notes while a document is written what it leaves out, and what of that the execution would have needed. */
+/** Collects what a document omits, and which of that the execution needs. */
 export class TruncationReport {
   turns = 0;
   messages = 0;
@@ -10,7 +10,7 @@ export class TruncationReport {
   steps = 0;
   redacted = 0;
   turnOverLimit = 0;
-  /** Parts of the execution itself that are gone or altered. */
+  /** Counts of omitted or changed parts of the execution itself. */
   readonly needed = { messages: 0, contents: 0, secrets: 0, results: 0 };
   readonly #argsOf = new Set<string>();
   readonly #others = new Set<string>();
@@ -35,7 +35,7 @@ export class TruncationReport {
     this.#others.add(what);
   }
 
-  /** Null when nothing was left out. */
+  /** Returns null if nothing was omitted. */
   toJSON(canContinue: boolean): SlimTruncated | null {
     const missing = canContinue ? this.#missing() : [];
     const { turns, messages, contents, args, metadata, steps, redacted, turnOverLimit } = this;

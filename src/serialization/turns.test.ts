@@ -4,7 +4,7 @@ import { Message } from '../messages/message.ts';
 import { pairingProblem } from '../messages/pairing.ts';
 import { selectTurns } from './turns.ts';
 
-/** s system, d developer, u user, y synthetic user, a assistant, c assistant with a call and its result. */
+/** Builds messages: s system, d developer, u user, y synthetic user, a assistant, c a tool call with its result. */
 function history(script: string): Message[] {
   return [...script].flatMap((letter, i) => {
     if (letter === 's') return [Message.system('s')];
@@ -41,18 +41,18 @@ describe('selectTurns', () => {
     ['uauaua', 5, 'uaua', 1, 'only whole turns'],
     ['uauaua', 4, 'uaua', 1, 'the newest'],
     ['suauaua', 5, 'suaua', 1, 'a system message counts and stays'],
-    ['uasuadua', 4, 'sdua', 2, 'system and developer messages stay wherever they were'],
-    ['uacua', 4, 'ua', 1, 'a turn with calls goes as one'],
-    ['uauyaya', 6, 'uyaya', 1, 'a synthetic message begins no turn'],
+    ['uasuadua', 4, 'sdua', 2, 'system and developer messages stay in their positions'],
+    ['uacua', 4, 'ua', 1, 'a turn with calls is removed as a whole'],
+    ['uauyaya', 6, 'uyaya', 1, 'a synthetic message starts no turn'],
     ['auaua', 4, 'uaua', 1, 'a greeting before the first question is the oldest turn'],
     ['uauu', 2, 'uu', 1, 'a question without an answer is a turn'],
     ['', 3, '', 0, 'nothing to keep'],
     ['ss', 1, 'ss', 0, 'system messages stay even beyond the limit'],
-  ])('%s within %s is %s, %i turns gone: %s', (script, max, kept, droppedTurns) => {
+  ])('%s within %s is %s, %i turns removed: %s', (script, max, kept, droppedTurns) => {
     expect(select(script, max)).toMatchObject({ kept, droppedTurns });
   });
 
-  it('the newest turn stays whole whatever its length, and that is reported', () => {
+  it('keeps the newest turn whole at any length, and reports it', () => {
     expect(select('uaucca', 3)).toEqual({
       kept: 'ucrrcrra',
       droppedTurns: 1,
@@ -62,12 +62,12 @@ describe('selectTurns', () => {
     expect(select('uaucca', 8).turnOverLimit).toBe(0);
   });
 
-  it('turns can be limited by number', () => {
+  it('limits the number of turns', () => {
     expect(select('uauaua', null, 2)).toMatchObject({ kept: 'uaua', keptTurns: 2 });
     expect(select('uauaua', 2, 2)).toMatchObject({ kept: 'ua', keptTurns: 1 });
   });
 
-  it('D67: whatever the history and the cut, every call keeps its results', () => {
+  it('D67: keeps every call with its results, for any history and limit', () => {
     const script = fc
       .array(fc.constantFrom('u', 'u', 'a', 'c', 'c', 'y', 's', 'd'), { maxLength: 40 })
       .map((list) => list.join(''));

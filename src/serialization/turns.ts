@@ -1,18 +1,18 @@
 import type { Message } from '../messages/message.ts';
 
-/** Which messages a shorter conversation keeps. */
+/** The messages that a shortened conversation keeps. */
 export interface Selection {
-  /** Places in the conversation, ascending. */
+  /** Indexes in the conversation, ascending. */
   readonly kept: readonly number[];
   readonly droppedTurns: number;
   readonly keptTurns: number;
-  /** Length of the newest turn where it alone is more than `maxMessages` allows, else 0. */
+  /** Length of the newest turn if it alone exceeds `maxMessages`, else 0. */
   readonly turnOverLimit: number;
 }
 
 /**
- * System messages and the newest whole turns. A turn begins at a user message, not at a synthetic one, so a call
- * and its result are never parted; the newest turn stays whatever its length.
+ * Selects the system messages and the newest whole turns. A turn starts at a user message that is not synthetic, so a
+ * call and its result stay together. The newest turn is always kept.
  */
 export function selectTurns(
   messages: readonly Message[],

@@ -1,8 +1,10 @@
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
+import type { Execution } from '../agent/execution.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { isSpent } from '../continuation/facts.ts';
+import { needsCounts } from '../continuation/retry-account.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
 import { resultText } from '../tools/tool-result.ts';
@@ -17,7 +19,7 @@ import { slimResult, slimStep } from './slim-step.ts';
 import { snakeKeys } from './snake-keys.ts';
 import { selectTurns } from './turns.ts';
 
-/** Writes the document once, within `limits`; what it leaves out stands in `truncated`. */
+/** Writes the document within `limits`, and reports omitted data in `truncated`. */
 export function writeSlimState(
   state: AgentState,
   limits: SlimLimits,
@@ -32,7 +34,7 @@ export function writeSlimState(
   const metadata = slimMetadata(state, writing);
   const rest = slimRest(state, writing, firstMessage);
   return {
-    version: SLIM_VERSION,
+    version: needsCounts(execution) ? SLIM_VERSION : 1,
     agent_id: state.agentId,
     agent_name: state.agentName,
     parent_agent_id: state.parentAgentId,
@@ -75,7 +77,7 @@ export function writeSlimState(
   };
 }
 
-/** An open execution, or an ended one that a grant would reopen. */
+/** Whether the execution is open, or a grant can reopen it. */
 const canContinue = ({ status, lastContinuationOutcome }: AgentState): boolean =>
   isOpen(status) ||
   (status !== 'pending' && lastContinuationOutcome?.decisive?.remedy?.grant !== undefined);
@@ -124,7 +126,7 @@ function slimSteps(
   return { steps: finished, currentStep: finished.at(-1) ?? slimStep(currentStep, writing, false) };
 }
 
-/** Where older turns had to go for their bytes, their steps go with them. */
+/** Steps to keep: if older turns were removed, their steps are removed too. */
 function stepsOf(
   { steps }: AgentState,
   { maxTurns }: SlimLimits,
@@ -200,6 +202,7 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     succeeded_tools: execution.succeededTools,
     ...(execution.grantLog && { grant_log: execution.grantLog }),
     ...(execution.family && { family: execution.family }),
+    ...(needsCounts(execution) && { failures: slimFailures(execution) }),
     stop_request: shown(execution.stopRequest),
     pause_reason: shown(pause?.reason ?? null),
     decision: outcome?.decision ?? null,
@@ -213,6 +216,16 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
   };
 }
 
+const slimFailures = ({
+  modelFailures: model_failures,
+  toolFailures: tool_failures,
+  failingTools: failing_tools,
+}: Execution): NonNullable<SlimRest['failures']> => ({
+  model_failures,
+  tool_failures,
+  ...(failing_tools && { failing_tools }),
+});
+
 function slimEvaluation(
   evaluation: ContinuationEvaluation,
   { redactor, report }: Writing,
@@ -222,7 +235,7 @@ function slimEvaluation(
   return snakeKeys(value);
 }
 
-/** A text is cut; a structured value is whole or not there, for half of it would not fit its schema. */
+/** Truncates a text. Drops a structured value that is too long, because a part would not match its schema. */
 function slimValue(output: unknown, { limits, report }: Writing): JsonValue {
   const value = toJsonValue(output);
   const text = resultText(value);

@@ -1,15 +1,15 @@
 import type { AnyAgent } from '../agent/agent.ts';
 
-/** An agent with what people should read about it. */
+/** An agent with its description for users. */
 export interface AgentEntry {
   readonly agent: AnyAgent;
-  /** Default: the agent's name. */
+  /** Name to show. Default: the agent's name. */
   readonly title?: string;
   readonly description?: string;
-  /** The model as people know it. Default: the name of the driver. */
+  /** Name of the model to show. Default: the name of the driver. */
   readonly model?: string;
-  /** A scripted stand-in answers, and everybody is told. */
+  /** Whether a script answers instead of a model. Clients show this. */
   readonly isDemo?: boolean;
-  /** Messages to begin with. */
+  /** Suggested first messages. */
   readonly suggestions?: readonly string[];
 }

@@ -4,13 +4,14 @@ import { systemClock } from '../clock.ts';
 import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import type { JsonObject } from '../json.ts';
 import {
-  dressed,
+  withHeaders,
   emptyAnswer,
   isResponse,
   jsonAnswer,
   refusalResponse,
   requestIdOf,
 } from './answers.ts';
+import { adminGate } from './admin-gate.ts';
 import { checkedPolicy } from '../sessions/grant-policy.ts';
 import { gatekeeper } from './gatekeeper.ts';
 import { openapiOf } from './openapi.ts';
@@ -22,6 +23,7 @@ import { ApiRefusal, internalFault, refusalAnswer } from './refusal.ts';
 import { reporter } from './report-error.ts';
 import { routeTable, type FoundPath } from './route-table.ts';
 import type { Route } from './route.ts';
+import { adminRoutes } from './routes/admin-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { historyRoutes } from './routes/history-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
@@ -33,30 +35,31 @@ import { siteRules } from './site-rules.ts';
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-/** Server-sent events have room: results can be shown without asking for the rest. */
-const roomy = { frameBytes: 32_768, maxResultLength: 4_000 };
-/** How often the owner hook is asked again about a stream that is open. */
-const ASK_AGAIN_MS = 60_000;
+/** Server-sent events allow larger results than the default, so clients need not fetch the rest. */
+const largeResults = { frameBytes: 32_768, maxResultLength: 4_000 };
+/** Milliseconds between two checks of the owner of an open stream. */
+const RECHECK_MS = 60_000;
 
-/** The sessions of a runtime over HTTP: each owner sees their own. */
+/** Creates a Fetch handler that serves the sessions of a runtime over HTTP: each owner sees their own. */
 export function agentServer(options: AgentServerOptions): AgentServer {
   const { runtime, clock = systemClock, cors = null, pusher } = options;
   const { rateLimit = { requests: 600, seconds: 60 }, maxStreams = 20 } = options;
   const basePath = checkedBase(options.basePath ?? '/api');
   const maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? 1_048_576);
-  const config = options.broadcast ?? BroadcastConfig.debug(roomy);
+  const config = options.broadcast ?? BroadcastConfig.debug(largeResults);
   const { grants } = options;
   const caps = grants === undefined ? {} : { grants: checkedPolicy('agentServer grants', grants) };
   const site = siteRules(cors);
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
+  const admins = options.admin === undefined ? null : adminGate(options.admin, errors);
   const turns = ownerTurns();
   const take = rateLimit && rateLimiter(rateLimit, clock);
   const streams = openStreams({
     maxStreams,
     clock,
-    askAgainMs: ASK_AGAIN_MS,
-    isWelcome: gate.isStill,
+    recheckMs: RECHECK_MS,
+    isStillAllowed: gate.isStill,
   });
   const events = sseEndpoint({
     runtime,
@@ -71,6 +74,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
+    ...(admins ? adminRoutes(runtime) : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });
   const find = routeTable(basePath, routes);
@@ -82,7 +86,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   ): Promise<Response> => {
     const url = new URL(request.url);
     const path = find(url.pathname);
-    if (!path) throw new ApiRefusal('not_found', 'There is no such path; see openapi.json.');
+    if (!path) throw noPath();
     const { method } = request;
     if (method === 'OPTIONS')
       return emptyAnswer(204, {
@@ -94,18 +98,22 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     if (!ready) throw wrongMethod(path);
     const { route } = ready;
     if (route.method !== 'GET') site.check(request);
-    const owner = route.isOpen ? '' : await gate.enter(request, requestId);
-    if (isResponse(owner)) return dressed(owner, headers);
-    if (!route.isOpen) take?.(owner);
+    const enter = route.isAdmin ? admins : gate.enter;
+    const name = route.isOpen ? '' : await enter?.(request, requestId);
+    if (name === undefined) throw noPath();
+    if (isResponse(name)) return withHeaders(name, headers);
+    const [owner, by] = route.isAdmin ? ['', name] : [name, ''];
+    const caller = callerOf(owner, by);
+    if (!route.isOpen) take?.(caller);
     const query = (await ready.query?.query(url.searchParams)) ?? {};
     const { id, callId } = path;
     const work = async (): Promise<unknown> => {
       const ownBody = route.bodyTypes === undefined ? ready.body : null;
-      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes, owner)) : {};
-      return route.handle({ request, owner, id, callId, query, body });
+      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes, caller)) : {};
+      return route.handle({ request, owner, by, id, callId, query, body });
     };
-    const said = await (route.isOpen ? work() : turns(owner, work));
-    if (isResponse(said)) return dressed(said, headers);
+    const said = await (route.isOpen ? work() : turns(caller, work));
+    if (isResponse(said)) return withHeaders(said, headers);
     const { status } = route.answer;
     if (status === 204) return emptyAnswer(status, headers);
     return jsonAnswer(status, said, {
@@ -126,7 +134,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     } catch (error) {
       // the client is gone
       if (request.signal.aborted) return emptyAnswer(499, headers);
-      // the client comes back later, and the operator needs the reason
+      // the client retries later, and the operator needs the reason
       if (AgentError.is(error, 'store_failed')) errors.report(error, request);
       const refusal = refusalAnswer(error, () => {
         errors.report(error, request);
@@ -153,8 +161,14 @@ function checkedBase(path: string): string {
   throw invalidOption('basePath', path, 'a path such as /api');
 }
 
+const noPath = (): ApiRefusal =>
+  new ApiRefusal('not_found', 'This path does not exist. See openapi.json.');
+
+/** For rate limits and turns: an operator and an owner of the same name do not share them. No owner has this character. */
+const callerOf = (owner: string, by: string): string => (by === '' ? owner : `\u0000${by}`);
+
 const wrongMethod = ({ allow }: FoundPath): ApiRefusal =>
-  new ApiRefusal('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+  new ApiRefusal('method_not_allowed', `This path accepts ${allow}.`, { headers: { allow } });
 
 function bodiless(response: Response): Response {
   void response.body?.cancel().catch(() => {});

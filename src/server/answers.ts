@@ -3,12 +3,12 @@ import type { RefusalAnswer } from './refusal.ts';
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-/** On every answer. `nosniff`: what a model wrote stays JSON, whatever it looks like. */
+/** Headers of every response. `nosniff`: text of a model stays JSON, whatever it contains. */
 const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 const json = { 'content-type': 'application/json; charset=utf-8' };
 const REQUEST_ID = /^[\w.-]{8,64}$/;
 
-/** As a proxy has named it, where that can go into a header. */
+/** Returns the id that a proxy has set, if a header can carry it. */
 export function requestIdOf({ headers }: Request): string {
   const given = headers.get('x-request-id');
   return given !== null && REQUEST_ID.test(given) ? given : uuid();
@@ -26,7 +26,7 @@ export function refusalResponse(refusal: RefusalAnswer, headers: HeaderRecord): 
   return jsonAnswer(status, { error }, { ...headers, ...refusal.headers });
 }
 
-/** By its looks: adapters bring classes of their own. */
+/** Whether a value has the shape of a response: adapters use their own classes. */
 export const isResponse = (value: unknown): value is Response =>
   value instanceof Response ||
   (typeof value === 'object' &&
@@ -35,8 +35,8 @@ export const isResponse = (value: unknown): value is Response =>
     'bodyUsed' in value &&
     'status' in value);
 
-/** A response that others made, with what every answer of this server has; its own headers win. */
-export function dressed(response: Response, more: HeaderRecord): Response {
+/** Adds the headers of every response to one from elsewhere; its own headers win. */
+export function withHeaders(response: Response, more: HeaderRecord): Response {
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries({ ...always, ...more }))
     if (name === 'vary') headers.append(name, value);

@@ -9,9 +9,9 @@ import type { StopSentence } from '../trace/trace.ts';
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
-  /** Who the request comes from. */
+  /** Owner of the request. */
   readonly owner: string;
-  /** In words, such as `SQLite`. */
+  /** Name of the store, such as `SQLite`. */
   readonly store: string | null;
   readonly agents: readonly AgentInfo[];
 }
@@ -20,9 +20,9 @@ export interface AgentInfo {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** As people know it, such as `gpt-5`, or `demo model`. */
+  /** Name to show, such as `gpt-5` or `demo model`. */
   readonly model: string;
-  /** A scripted stand-in answers, not a model: say so. */
+  /** Whether a script answers instead of a model: clients must show this. */
   readonly isDemo: boolean;
   readonly tools: readonly {
     readonly name: string;
@@ -30,25 +30,25 @@ export interface AgentInfo {
     readonly needsApproval: boolean;
   }[];
   readonly limits: Readonly<Record<string, number>>;
-  /** Messages to begin with. */
+  /** Suggested first messages. */
   readonly suggestions: readonly string[];
 }
 
-/** A line of the session list. */
+/** An item of the session list. */
 export interface SessionSummary {
   readonly id: string;
   readonly agent: string;
-  /** From the first message; null as long as there is none. */
+  /** First user message, shortened; null while there is none. */
   readonly title: string | null;
   readonly status: BroadcastStatus;
-  /** `parked` failed too often and waits for `POST /sessions/{id}/retry`; its status is `failed`. */
+  /** Phase. A `parked` session failed too often and waits for `POST /sessions/{id}/retry`; its status is `failed`. */
   readonly phase: SessionPhase;
-  /** Why the last try failed; of a parked session, why it is parked. */
+  /** Why the last attempt failed; for a parked session, why it is parked. */
   readonly error: string | null;
   readonly parkedAt: string | null;
-  /** How often the work was taken up since it last came further. */
+  /** How often workers have started this work since its last progress. */
   readonly tries: number;
-  /** Why it stands as it does, in a few words: `Steps limit · 5 / 5`, `delete_lead needs approval`. */
+  /** Reason for the status in a few words: `Step limit · 5 / 5`, `delete_lead needs approval`. */
   readonly reason: string;
   readonly waitingFor: readonly { readonly callId: string; readonly tool: string }[];
   readonly executionId: string | null;
@@ -60,17 +60,17 @@ export interface SessionSummary {
 
 /** A session with its last outcome: `GET /sessions/{id}`. */
 export interface SessionDetail extends Omit<Session, 'outcome' | 'owner' | 'status'> {
-  /** As live updates name it. */
+  /** Status, with the names of live updates. */
   readonly status: BroadcastStatus;
   readonly reason: string;
   readonly outcome: ContinuationOutcomeJSON | null;
   readonly stop: StopSentence | null;
 }
 
-/** Every answer that is not 2xx. */
+/** Body of every response other than 2xx. */
 export interface ApiError {
   readonly error: {
-    /** For programs; see the list in the OpenAPI document. */
+    /** Code for programs. The OpenAPI document lists all. */
     readonly code: string;
     readonly message: string;
     readonly details?: JsonObject;

@@ -3,24 +3,24 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { readySchema, type JsonSchema, type ReadySchema } from '../tools/schema.ts';
 import { ApiRefusal } from './refusal.ts';
 
-/** One value that a request may bring: the check and the OpenAPI document are made from it. */
+/** One value of a request: both the check and the OpenAPI document derive from it. */
 export interface Field {
   readonly schema: JsonSchema;
-  /** Goes behind "expected", and into the document. */
+  /** Text after "expected", also used in the document. */
   readonly expected: string;
   readonly isRequired?: true;
-  /** Most items or keys, looked at before the schema is: checking countless ones takes long. */
+  /** Maximum items or keys, checked before the schema, because checking very many takes long. */
   readonly maxEntries?: number;
 }
 
-/** One field for each name of what a handler reads. */
+/** One field for each name that a handler reads. */
 export type FieldsOf<T> = { readonly [K in keyof T]-?: Field };
 export type Fields = Readonly<Record<string, Field>>;
 
 export interface FieldReader {
-  /** Of a JSON body: a name that is not known is refused, for it may be a typing error. */
+  /** Reads a JSON body. An unknown name is refused, because it may be a typing error. */
   body(body: JsonObject): Promise<JsonObject>;
-  /** Of an address: texts become what the schema says, names that are not known are for others. */
+  /** Reads a query. Texts are converted to the types of the schema, and unknown names are ignored. */
   query(params: URLSearchParams): Promise<JsonObject>;
 }
 
@@ -30,7 +30,7 @@ interface Problem extends JsonObject {
   readonly expected: string;
 }
 
-/** What no single field can tell; the description says it to people. */
+/** A rule over several fields; the description documents it. */
 export type Rules = JsonSchema & { readonly description: string };
 
 export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldReader {
@@ -45,7 +45,7 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
       const value = Object.hasOwn(values, field) ? values[field] : undefined;
       if (value === undefined) {
         if (isRequired) problems.push({ field, seen: 'nothing', expected });
-      } else if (isCrowded(value, maxEntries) || !(await check(value)).ok)
+      } else if (hasTooMany(value, maxEntries) || !(await check(value)).ok)
         problems.push({ field, seen: seenAs(value), expected });
     }
     if (problems.length > 0) throw invalid(problems);
@@ -56,8 +56,8 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
 
   return {
     body(body) {
-      const strange = Object.keys(body).filter((name) => !ready.has(name));
-      if (strange.length > 0) throw unknownFields(strange, [...ready.keys()]);
+      const unknown = Object.keys(body).filter((name) => !ready.has(name));
+      if (unknown.length > 0) throw unknownFields(unknown, [...ready.keys()]);
       return checked(body);
     },
     query(params) {
@@ -65,7 +65,7 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
       for (const [name, { schema }] of ready) {
         const [text, second] = params.getAll(name);
         if (second !== undefined)
-          throw new ApiRefusal('invalid_request', `The address says ${name} more than once.`);
+          throw new ApiRefusal('invalid_request', `The query has ${name} more than once.`);
         if (text !== undefined && text !== '') values[name] = typed(text, schema);
       }
       return checked(values);
@@ -73,13 +73,13 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
   };
 }
 
-const isCrowded = (value: JsonValue, most: number | undefined): boolean =>
+const hasTooMany = (value: JsonValue, most: number | undefined): boolean =>
   most !== undefined &&
   typeof value === 'object' &&
   value !== null &&
   Object.keys(value).length > most;
 
-/** Errors quote names and numbers, but not free text, which may be confidential. */
+/** Describes a value in an error. Names and numbers are quoted, free text is not, because it may be confidential. */
 const seenAs = (value: JsonValue): string =>
   typeof value === 'string' && !/^[^\s]{0,40}$/.test(value)
     ? `a text of ${value.length} characters`
@@ -99,7 +99,7 @@ function invalid(problems: readonly Problem[]): ApiRefusal {
 
 function unknownFields(names: readonly string[], known: readonly string[]): ApiRefusal {
   const shown = names.slice(0, 5).map(show).join(', ');
-  const takes = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.';
+  const takes = known.length > 0 ? `It accepts ${known.join(', ')}.` : 'It accepts none.';
   return new ApiRefusal('invalid_request', `The body has unknown fields: ${shown}. ${takes}`, {
     details: { known },
   });

@@ -5,22 +5,26 @@ import { isResponse } from './answers.ts';
 import { ApiRefusal, internalFault } from './refusal.ts';
 import type { Reporter } from './report-error.ts';
 
-/** Knows who a request comes from. */
+/** Identifies the owner of a request. */
 export interface Gatekeeper {
   /** Returns the owner, or the response of the hook; refuses a client that is not signed in. */
   enter(request: Request, requestId: string): Promise<string | Response>;
-  /** Of a request that has been let in. */
+  /** Returns the owner of an admitted request. */
   known(request: Request): string | null;
-  /** Whether the same request would still be let in as this owner. */
+  /** Whether the same request would still be admitted as this owner. */
   isStill(request: Request, owner: string): Promise<boolean>;
 }
 
 export function gatekeeper(hook: OwnerHook, { report }: Reporter): Gatekeeper {
   if (typeof hook !== 'function')
-    throw invalidOption('agentServer owner', hook, 'a function that says who asks');
+    throw invalidOption(
+      'agentServer owner',
+      hook,
+      'a function that returns the owner of a request',
+    );
   const inside = new WeakMap<Request, string>();
 
-  /** A fault of the hook is one of the server, whatever it throws. */
+  /** An error of the hook is a server error, whatever it throws. */
   const ask = async (request: Request): Promise<string | Response | null> => {
     const asking = await hook(request);
     if (isResponse(asking)) return asking;
@@ -57,4 +61,4 @@ export function gatekeeper(hook: OwnerHook, { report }: Reporter): Gatekeeper {
 }
 
 const bodyTaken = (): Error =>
-  new Error('The owner hook has read the body of the request. Let it read headers only.');
+  new Error('The owner hook has read the body of the request. Read only headers in it.');

@@ -2,6 +2,7 @@ export { agentServer } from './agent-server.ts';
 export type { AgentServer, AgentServerOptions } from './server-options.ts';
 export type { AgentEntry } from './agent-entry.ts';
 export type { AgentInfo, ApiError, ServerInfo, SessionDetail, SessionSummary } from './api.ts';
+export type { AdminHook } from './admin-gate.ts';
 export type { MessagePage } from './read-messages.ts';
 export type { Cors } from './site-rules.ts';
 export type { RateLimit } from './rate-limit.ts';
@@ -24,3 +25,10 @@ export {
   type TraceStep,
   type TraceTotals,
 } from '../trace/index.ts';
+export {
+  sessionOperator,
+  type ParkedSession,
+  type SessionOperator,
+} from '../sessions/session-operator.ts';
+export type { QueueView } from '../sessions/queue-view.ts';
+export type { WorkerView } from '../sessions/worker-view.ts';

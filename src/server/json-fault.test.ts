@@ -20,7 +20,7 @@ it.each([
   expect(jsonFault(text)).toBe(fault);
 });
 
-it('names the place where a text stops being JSON, and quotes none of it', () => {
+it('names the position where a text stops being JSON, without quoting it', () => {
   const changed = fc.tuple(
     fc.json(),
     fc.nat(),
@@ -39,12 +39,12 @@ it('names the place where a text stops being JSON, and quotes none of it', () =>
 });
 
 it.each([
-  ['that is whole', `{"a": "${'\\n'.repeat(300_000)}" x`, 'expected , or }'],
+  ['that is complete', `{"a": "${'\\n'.repeat(300_000)}" x`, 'expected , or }'],
   ['without an end', `{"a": "${'a'.repeat(500_000)}`, 'expected value at line 1, column 7'],
   ['without an end, of escapes', `{"a": "${'\\n'.repeat(300_000)}`, 'expected value'],
   ['with a line break', `{"a": "${'a'.repeat(500_000)}\n"}`, 'expected value'],
   ['of blanks', `{"a":${' '.repeat(500_000)}x`, 'expected value'],
   ['of digits', `[${'1'.repeat(500_000)}x`, 'expected , or ]'],
-])('a long text %s is no burden', (_what, text, fault) => {
+])('reads a long text %s quickly', (_what, text, fault) => {
   expect(jsonFault(text)).toContain(fault);
 });

@@ -1,12 +1,12 @@
-/** One token with the blanks before it; of a string only its beginning. */
+/** One token with the whitespace before it; only the beginning of a string. */
 const TOKEN =
   /[ \t\r\n]*(?:([{}[\],:])|(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
-/** A piece of a string. Taken one after the other: one expression for all of it could try every way to cut it. */
+/** A part of a string. Parts are matched one by one: a single expression for the whole could backtrack. */
 const PIECE = /[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y; // oxlint-disable-line no-control-regex -- JSON refuses them in strings
 
 type Next = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or ]' | ', or }' | 'the end';
 
-/** Where a text stops being JSON, in words: engines do not all say it, and those that do quote the text. */
+/** Describes where a text stops being JSON. Not all engines report it, and those that do quote the text. */
 export function jsonFault(text: string): string {
   const open: ('[' | '{')[] = [];
   let next: Next = 'value';
@@ -17,7 +17,7 @@ export function jsonFault(text: string): string {
     const match = TOKEN.exec(text);
     const [, sign, string, other] = match ?? [];
     end = string === undefined ? TOKEN.lastIndex : endOfString(text, TOKEN.lastIndex);
-    if (!match || end < 0) return `expected ${next} at ${placeOf(text, at)}`;
+    if (!match || end < 0) return `expected ${next} at ${positionOf(text, at)}`;
     const isValue = next === 'value' || next === 'value or ]';
     if (isValue && (string !== undefined || other !== undefined)) next = after();
     else if (isValue && (sign === '[' || sign === '{')) {
@@ -29,11 +29,11 @@ export function jsonFault(text: string): string {
     else if ((sign === ']' || sign === '}') && next.endsWith(`or ${sign}`)) {
       open.pop();
       next = after();
-    } else return `expected ${next} at ${placeOf(text, at)}`;
+    } else return `expected ${next} at ${positionOf(text, at)}`;
   }
 }
 
-/** Behind the closing quote; -1 where there is none, or something before it that no string may hold. */
+/** Returns the index after the closing quote; -1 if there is none, or an invalid character before it. */
 function endOfString(text: string, from: number): number {
   for (PIECE.lastIndex = from; ;) {
     const at = PIECE.lastIndex;
@@ -42,8 +42,8 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Of the first character behind the blanks. */
-function placeOf(text: string, from: number): string {
+/** Returns line and column of the first character after the whitespace. */
+function positionOf(text: string, from: number): string {
   const at = from + (/^[ \t\r\n]*/.exec(text.slice(from))?.[0].length ?? 0);
   const before = text.slice(0, at);
   const column = at - before.lastIndexOf('\n');

@@ -15,7 +15,7 @@ it.each([
   expect(jsonShape(text)).toEqual({ depth, values });
 });
 
-it('never counts less than there is, nor more than twice of it', () => {
+it('never counts fewer values than there are, nor more than twice as many', () => {
   const count = (value: unknown): number =>
     typeof value === 'object' && value !== null
       ? Object.values(value).reduce((sum: number, inner) => sum + count(inner), 1)

@@ -1,4 +1,4 @@
-/** How deep a JSON text is nested and about how many values it holds, in one pass and without parsing it. */
+/** Estimates the depth and the number of values of a JSON text, in one pass and without parsing it. */
 export function jsonShape(text: string): { readonly depth: number; readonly values: number } {
   let depth = 0;
   let deepest = 0;
@@ -16,7 +16,7 @@ export function jsonShape(text: string): { readonly depth: number; readonly valu
   return { depth: deepest, values };
 }
 
-/** The place of the quote that ends the string; the end of the text where there is none. */
+/** Returns the index of the closing quote; the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   let i = start + 1;
   while (i < text.length && text[i] !== '"') i += text[i] === '\\' ? 2 : 1;

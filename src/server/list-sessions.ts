@@ -14,10 +14,10 @@ export interface ListQuery {
   readonly cursor?: string;
 }
 
-/** Reads for one answer; behind that the page is short, and its cursor leads on. */
-const MOST_READS = 10;
+/** Maximum reads for one response; beyond that, the page is short and its cursor continues. */
+const MAX_READS = 10;
 
-/** By the status of the wire, of which the store knows only a part. */
+/** Filters by the status of the wire, which the store knows only in part. */
 export async function listSessions(
   runtime: SessionRuntime,
   owner: string,
@@ -32,15 +32,15 @@ export async function listSessions(
   };
   const found: Session[] = [];
   let cursor: string | null = start ?? null;
-  for (let reads = 0; reads < MOST_READS; reads += 1) {
-    const place = { limit: limit - found.length, ...(cursor !== null && { cursor }) };
+  for (let reads = 0; reads < MAX_READS; reads += 1) {
+    const range = { limit: limit - found.length, ...(cursor !== null && { cursor }) };
     const page: SessionPage =
       search === undefined
-        ? await runtime.list({ ...filter, ...place })
-        : await searchSessions(runtime, { ...filter, ...place, search });
+        ? await runtime.list({ ...filter, ...range })
+        : await searchSessions(runtime, { ...filter, ...range, search });
     found.push(...page.sessions.filter((one) => !status || wireStatus(one) === status));
     ({ cursor } = page);
-    // a search has looked as long as one answer may take
+    // the search has reached the maximum time of one response
     if (cursor === null || found.length >= limit || search !== undefined) break;
   }
   return { sessions: found, cursor };

@@ -1,16 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Closes a server without cutting off answers that are under way, and without waiting for those who say nothing. */
+/** Closes a server: finishes responses in progress and closes idle connections. */
 export interface Connections {
   /** Call with each request, before it is answered. */
   begin(req: IncomingMessage, res: ServerResponse): void;
-  /** Ends at the latest after `graceMs`; called again with less, it ends sooner. */
+  /** Closes after at most `graceMs`; a second call with less time closes sooner. */
   close(graceMs: number): Promise<void>;
 }
 
 export function connectionsOf(server: Server): Connections {
-  /** How many requests a connection waits for. */
+  /** Number of open requests of each connection. */
   const sockets = new Map<Socket, number>();
   let closed: Promise<void> | null = null;
 

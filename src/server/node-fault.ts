@@ -1,6 +1,6 @@
 import { logText } from '../errors/log-text.ts';
 
-/** One line, without secrets: a stack would say more than a log should keep. */
+/** Logs one redacted line: a stack may contain more than a log should keep. */
 export function reportFault(error: unknown): void {
   console.error(`onward: a request failed: ${logText(String(error))}`);
 }

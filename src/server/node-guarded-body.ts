@@ -1,6 +1,6 @@
 /**
- * The same answer, whose stream may fail: `broken` then has to cut off the connection. The adapter would print the error
- * as it is, and end an answer that failed at its first piece as if it were whole.
+ * Returns a response whose failing stream calls `broken`, which must close the connection. The adapter would print
+ * the raw error, and end a response that failed at its first chunk as if it were complete.
  */
 export function guarded(response: Response, broken: (error: unknown) => void): Response {
   if (!response.body || isWhole(response.headers)) return response;
@@ -24,7 +24,9 @@ export function guarded(response: Response, broken: (error: unknown) => void): R
   return new Response(body, response);
 }
 
-/** Made of one piece, so there is nothing that could fail half-way; asked of every answer, so it is a quick look. */
+/**
+ * Whether the body is a single chunk, so that it cannot fail halfway. A quick check, because every response needs it.
+ */
 const isWhole = (headers: Headers): boolean =>
   headers.has('content-length') ||
   headers.get('content-type')?.startsWith('application/json') === true;

@@ -1,10 +1,10 @@
-/** An address that only programs of this machine can reach. */
+/** Whether only programs of this machine can reach the address. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '::1' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
 /**
- * Which names a request may call a loopback server by. A page of another site can let its own name point to this
- * machine (DNS rebinding), and then only the name tells that it is not ours.
+ * Returns the host names that a request to a loopback server may use. A page of another site can point its own name
+ * to this machine (DNS rebinding), and only the name shows that.
  */
 export function loopbackHosts(
   hostname: string,
@@ -20,11 +20,11 @@ export function loopbackHosts(
   ]);
 }
 
-/** An IPv6 address stands in brackets. */
+/** Adds brackets to an IPv6 address. */
 export const inUrl = (hostname: string): string =>
   hostname.includes(':') ? `[${hostname}]` : hostname;
 
-/** The header and the address of the request must both be ours: they differ where the address was sent in full. */
+/** Whether both the header and the URL of the request are ours: they differ if the request line has an absolute URL. */
 export function isForUs(request: Request, hosts: ReadonlySet<string>): boolean {
   const { host, port, hostname } = new URL(request.url);
   const asked = port === '' ? `${hostname}:80` : host;

@@ -4,18 +4,18 @@ import { reportFault } from './node-fault.ts';
 import { guarded } from './node-guarded-body.ts';
 import { restoreParsedBody } from './node-parsed-body.ts';
 
-/** What `agentServer` is, and what Hono, Next and others call a handler. */
+/** A Fetch handler: `agentServer`, or a handler of Hono, Next and others. */
 export type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 export interface NodeListenerOptions {
-  /** Hears what the handler threw; the client only learns that it failed. Default: one line on the console. */
+  /** Called with what the handler threw; the client learns only that it failed. Default: one line on the console. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** In Express the address that was asked for, also where `url` lacks the prefix of a mount. */
+/** The original URL in Express, also if `url` lacks the prefix of a mount. */
 type MountedMessage = IncomingMessage & { readonly originalUrl?: string };
 
-/** A Fetch handler as a listener of `node:http`, or as the last word of Express: it never calls `next`. */
+/** Creates a listener of `node:http` or Express from a Fetch handler. It never calls `next`. */
 export function nodeListener(
   fetch: FetchHandler,
   options: NodeListenerOptions = {},
@@ -25,14 +25,14 @@ export function nodeListener(
     try {
       onError(error);
     } catch {
-      // who listens to faults must not make more of them
+      // an error listener must not cause more errors
     }
   };
   const listener = getRequestListener(
     async (light, { outgoing }) => {
       const request = wholeRequest(light);
       const fault = (error: unknown): void => {
-        // else the client is gone, and that is why it failed
+        // otherwise the client is gone, which caused the failure
         if (!request.signal.aborted) report(error);
       };
       try {
@@ -42,13 +42,16 @@ export function nodeListener(
         });
       } catch (error) {
         fault(error);
-        return failed(500, 'internal_error', 'The server failed to answer. It has the details.');
+        return failed(
+          500,
+          'internal_error',
+          'The server failed to respond. Its log has the details.',
+        );
       }
     },
     {
       overrideGlobalObjects: false,
-      errorHandler: () =>
-        failed(400, 'invalid_request', 'The request has no valid address or method.'),
+      errorHandler: () => failed(400, 'invalid_request', 'The request has no valid URL or method.'),
     },
   );
   return (req: MountedMessage, res) => {
@@ -61,14 +64,17 @@ export function nodeListener(
       res.end(JSON.stringify({ error: { code: 'body_already_read', message } }));
       return;
     }
-    // the listener reads the address before it returns
+    // the listener reads the URL before it returns
     if (req.originalUrl !== undefined) req.url = req.originalUrl;
     listener(req, res).catch(report);
     req.url = url;
   };
 }
 
-/** What the adapter hands over only looks like a Request: handlers that copy it with `new Request(it)` would fail. */
+/**
+ * Creates a real Request. The adapter's object only looks like one, so handlers that copy it with `new Request(it)`
+ * would fail.
+ */
 function wholeRequest(light: Request): Request {
   const { url, method, headers, signal } = light;
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });

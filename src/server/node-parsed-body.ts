@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { AgentError } from '../errors/agent-error.ts';
 
-/** As body parsers of Express leave a request; `rawBody` is where the adapter looks for bytes that are already read. */
+/** A request after a body parser of Express; the adapter reads `rawBody` for bytes that are already read. */
 interface ParsedMessage extends IncomingMessage {
   readonly body?: unknown;
   rawBody?: unknown;
 }
 
 /**
- * Writes a body that a parser before us has read back into bytes. Returns the error if it cannot: better than a handler
- * that waits for a stream which has ended.
+ * Restores the bytes of a body that a parser has read. Returns the error if it cannot: otherwise a handler would wait
+ * for a stream that has ended.
  */
 export function restoreParsedBody(req: ParsedMessage): AgentError | null {
   if (!req.readableDidRead || req.method === 'GET' || req.method === 'HEAD') return null;
@@ -33,6 +33,6 @@ function bodyText(body: unknown, type: string): string | Buffer | null {
 const alreadyRead = (): AgentError =>
   new AgentError(
     'invalid_option',
-    'A middleware has read the body of this request and left nothing that could be handed on, expected an unread body. ' +
-      'Mount nodeListener(…) before body parsers, or let them leave JSON in req.body.',
+    'A middleware has read the body of this request and did not keep it, expected an unread body. ' +
+      'Mount nodeListener(…) before body parsers, or let them store JSON in req.body.',
   );

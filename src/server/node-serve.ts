@@ -8,30 +8,33 @@ import { staticFiles } from './node-static.ts';
 
 export interface ServeOptions extends NodeListenerOptions {
   readonly fetch: FetchHandler;
-  /** 0 takes any free one. */
+  /** Port; 0 selects any free one. */
   readonly port: number;
-  /** Default `127.0.0.1`: only this machine. On a loopback address, requests for other host names are refused. */
+  /**
+   * Address to listen on. Default `127.0.0.1`: only this machine. A loopback address refuses requests for other host
+   * names.
+   */
   readonly hostname?: string;
-  /** A folder of a built web app; its files come before `fetch`. */
+  /** Folder of a built web app. Its files take precedence over `fetch`. */
   readonly static?: string;
-  /** Further `Host` headers of a loopback server, such as that of a proxy or a forwarded port: `localhost:8080`. */
+  /** Additional `Host` headers of a loopback server, such as that of a proxy or a forwarded port: `localhost:8080`. */
   readonly allowedHosts?: readonly string[];
 }
 
 export interface RunningServer {
-  /** Without a slash at the end. */
+  /** URL of the server, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /**
-   * Takes no new requests, waits for the answers under way, at most `graceMs` (default 10 seconds), and then cuts them
-   * off. Streams end when their side closes them: call `close()` of the `agentServer` first.
+   * Accepts no new requests, waits for responses in progress for at most `graceMs` (default 10 seconds), and then
+   * closes their connections. Streams end when the handler closes them: call `close()` of the `agentServer` first.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /**
- * A request must arrive within these, and an idle connection is kept; an answer may take as long as it likes. Idle
- * connections outlive those of common load balancers (60 seconds), so that no request meets a closing one.
+ * Limits on receiving a request and on idle connections; a response may take any time. Idle connections outlive those
+ * of common load balancers (60 seconds), so that no request meets a closing one.
  */
 const timeouts = { headersTimeout: 30_000, requestTimeout: 120_000, keepAliveTimeout: 72_000 };
 
@@ -48,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     return (await files?.(request)) ?? options.fetch(request);
   };
   const listener = nodeListener(answer, options);
-  // keepAlive: a peer that vanished without a word is noticed
+  // keepAlive detects a peer that disappeared
   const server = createServer({ ...timeouts, keepAlive: true }, (req, res) => {
     connections.begin(req, res);
     listener(req, res);
@@ -63,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-/** An address that listens for all is not one that can be opened. */
+/** Returns an address that a browser can open: one that listens on all interfaces cannot be. */
 const reachable = (hostname: string): string => {
   if (hostname === '0.0.0.0') return '127.0.0.1';
   return hostname === '::' ? '::1' : hostname;
@@ -88,7 +91,7 @@ function cannotListen(error: NodeJS.ErrnoException, port: number, host: string):
       return problem(
         'port',
         `port got ${port}, which another program uses, expected a free one. ` +
-          'Stop that program (perhaps this server is already running), choose another port, or 0 for any free one.',
+          'Stop that program (this server may already run), choose another port, or use 0 for any free one.',
       );
     case 'EACCES':
       return problem(
@@ -109,7 +112,7 @@ const misdirected = (): Response =>
       error: {
         code: 'misdirected_request',
         message:
-          'This server answers on its loopback address alone. Open the address it printed, or name this host in allowedHosts.',
+          'This server answers only on its loopback address. Open the address that it printed, or add this host to allowedHosts.',
       },
     },
     { status: 421 },

@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Only what was built with the page may run or load. Styles that React sets are not inline styles to a browser. */
+/** Allows only scripts and styles of the build. Browsers do not treat styles that React sets as inline styles. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   "script-src 'self'",
@@ -46,7 +46,7 @@ const everyFile = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
-  // also for pictures: an SVG that is opened by itself is a page
+  // also for images: an SVG that is opened directly is a page
   'content-security-policy': contentSecurityPolicy,
 };
 const everyPage = { 'x-frame-options': 'DENY', 'cross-origin-opener-policy': 'same-origin' };
@@ -55,8 +55,8 @@ const MAX_FILES = 2_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The files of a built web app, read once and kept: an address is looked up in a table of what was there, so no trick
- * with dots, codes or links leads out of the folder. Links and dotfiles are left out.
+ * Serves the files of a built web app, which are read once and kept in memory. A path is looked up in a table, so
+ * dots, encodings or links cannot leave the folder. Links and dotfiles are omitted.
  */
 export function staticFiles(folder: string): StaticFiles {
   const files = readFolder(folder);
@@ -101,7 +101,7 @@ function readFolder(folder: string): Map<string, File> {
   return files;
 }
 
-/** As a browser writes it. */
+/** Encodes a path like a browser. */
 function inAddress(path: string): string {
   const url = new URL('http://localhost');
   url.pathname = path.replaceAll('%', '%25');
@@ -114,7 +114,7 @@ function fileOf(bytes: Buffer<ArrayBuffer>, address: string): File {
   const isHashed = address.startsWith('/assets/');
   const headers = {
     'content-type': own(types, extension) ?? 'application/octet-stream',
-    // names in assets change with their content; all else is asked for again
+    // names in assets change with their content; revalidate everything else
     'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag,
     ...everyFile,
@@ -133,7 +133,7 @@ const unreadable = (folder: string, cause: unknown): AgentError =>
 const tooLarge = (folder: string): AgentError =>
   new AgentError(
     'invalid_option',
-    `static got ${JSON.stringify(folder)}, which holds more than ${MAX_FILES} files or 64 MB, expected the folder of a ` +
+    `static got ${JSON.stringify(folder)}, which has more than ${MAX_FILES} files or 64 MB, expected the folder of a ` +
       'built web app: its files are kept in memory.',
     { details: { option: 'static' } },
   );

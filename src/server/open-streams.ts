@@ -3,24 +3,24 @@ import { whole } from '../errors/agent-error.ts';
 import { ApiRefusal } from './refusal.ts';
 
 export interface OpenStreamsOptions {
-  /** Of one owner at the same time. */
+  /** Maximum open streams of one owner. */
   readonly maxStreams: number;
-  /** Whether the request would still be let in, as the same owner. */
-  readonly isWelcome: (request: Request, owner: string) => Promise<boolean>;
-  /** How often that is asked. */
-  readonly askAgainMs: number;
+  /** Whether the request would still be admitted as the same owner. */
+  readonly isStillAllowed: (request: Request, owner: string) => Promise<boolean>;
+  /** Milliseconds between two checks. */
+  readonly recheckMs: number;
   readonly clock: Clock;
 }
 
-/** The event streams that are open: counted by owner, and ended when their owner may not read any more. */
+/** Tracks open event streams: counts them by owner, and ends them when their owner may no longer read. */
 export interface OpenStreams {
   open(request: Request, owner: string, start: () => Promise<Response>): Promise<Response>;
-  /** Stops asking. */
+  /** Stops all checks. */
   close(): void;
 }
 
 export function openStreams(options: OpenStreamsOptions): OpenStreams {
-  const { isWelcome, clock } = options;
+  const { isStillAllowed, clock } = options;
   const maxStreams = whole('maxStreams', options.maxStreams);
   const counts = new Map<string, number>();
   const watches = new Set<() => void>();
@@ -31,17 +31,17 @@ export function openStreams(options: OpenStreamsOptions): OpenStreams {
     else counts.delete(owner);
   };
 
-  /** Asks again and again until the watch is given up. */
+  /** Checks repeatedly until the watch ends. */
   const watch = (request: Request, owner: string, end: () => void): (() => void) => {
     let cancel = (): void => {};
     let isOver = false;
     const ask = async (): Promise<void> => {
-      const isStill = await isWelcome(request, owner).catch(() => false);
+      const isAllowed = await isStillAllowed(request, owner).catch(() => false);
       if (isOver) return;
-      if (isStill) cancel = clock.after(options.askAgainMs, () => void ask());
+      if (isAllowed) cancel = clock.after(options.recheckMs, () => void ask());
       else end();
     };
-    cancel = clock.after(options.askAgainMs, () => void ask());
+    cancel = clock.after(options.recheckMs, () => void ask());
     const giveUp = (): void => {
       isOver = true;
       cancel();
@@ -83,11 +83,11 @@ export function openStreams(options: OpenStreamsOptions): OpenStreams {
 interface EndableStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly end: () => void;
-  /** Resolves whichever side ended it. */
+  /** Resolves when either side has ended it. */
   readonly ended: Promise<void>;
 }
 
-/** The same bytes, taken only when they are wanted, so that a slow client is still seen as one. */
+/** Copies a stream only on demand, so that a slow client is still detected as slow. */
 function endable(source: ReadableStream<Uint8Array>): EndableStream {
   const reader = source.getReader();
   let close = (): void => {};
@@ -112,6 +112,6 @@ function endable(source: ReadableStream<Uint8Array>): EndableStream {
 const tooMany = (maxStreams: number): ApiRefusal =>
   new ApiRefusal(
     'too_many_streams',
-    `You have ${maxStreams} event streams open already. Close one of them first.`,
+    `You already have ${maxStreams} open event streams. Close one of them first.`,
     { details: { maxStreams }, headers: { 'retry-after': '5' } },
   );

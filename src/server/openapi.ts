@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { errorCodes } from './refusal.ts';
 import type { Field, Fields } from './fields.ts';
 import type { Route } from './route.ts';
+import { adminSchemas } from './schemas/admin-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
 import { sessionSchemas } from './schemas/session-schemas.ts';
@@ -9,30 +10,31 @@ import { object, oneOfTexts, record, ref, text } from './schemas/shapes.ts';
 import { version } from './version.ts';
 
 const ids: Readonly<Record<string, string>> = {
-  id: 'the id of a session of yours',
-  callId: 'the id of a call that waits for an answer',
+  id: 'the id of one of your sessions',
+  callId: 'the id of a call that needs approval',
 };
 
-/** What can go wrong with a request, besides what its own handler refuses. */
+/** Errors of any request, in addition to those of its handler. */
 const problems: Readonly<Record<number, string>> = {
-  400: 'The request cannot be read, or a value is not one that it takes.',
+  400: 'The request cannot be read, or a value is not valid.',
   401: 'The request is not signed in.',
-  403: 'A page of another site asked for a change, or the owner hook refuses.',
-  404: 'There is no such session, or it belongs to another owner.',
-  409: 'The session does not stand as the request expects: it works, waits, or is over.',
+  403: 'A page of another site requested a change, or the owner hook refuses.',
+  404: 'The session does not exist, or it belongs to another owner.',
+  409: 'The status of the session does not allow this request: it is busy, needs approval, or has ended.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
-  422: 'The answer does not fit the call; it still waits.',
-  429: 'Too many requests or streams: `retry-after` says when to try again.',
-  500: 'A fault of the server, without details; `x-request-id` finds its cause.',
-  503: 'The server is overloaded or about to restart: `retry-after` says when to try again.',
+  422: 'The answer does not match the call, which still needs approval.',
+  429: 'Too many requests or streams: `retry-after` says when to retry.',
+  500: 'A server error, without details; `x-request-id` identifies it in the log.',
+  503: 'The server is overloaded or about to restart: `retry-after` says when to retry.',
 };
 
-/** The OpenAPI document of a route table. */
+/** Creates the OpenAPI document of a route table. */
 export function openapiOf(
   routes: readonly Route[],
   { title, basePath }: { readonly title: string; readonly basePath: string },
 ): JsonObject {
+  const hasAdmin = routes.some(({ isAdmin }) => isAdmin);
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes)
     (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
@@ -47,13 +49,16 @@ export function openapiOf(
         signIn: {
           type: 'http',
           scheme: 'bearer',
-          description: 'As the owner hook of the server wants it; `onward dev` wants its token.',
+          description:
+            'Credentials for the owner hook of the server; `onward dev` expects its token.',
         },
+        ...(hasAdmin && { operator: operatorScheme }),
       },
       schemas: {
         ...sessionSchemas,
         ...continuationSchemas,
         ...historySchemas,
+        ...(hasAdmin && adminSchemas),
         ApiError: object({
           error: object({ code: oneOfTexts(errorCodes), message: text }, { details: record }),
         }),
@@ -62,25 +67,32 @@ export function openapiOf(
   };
 }
 
+const operatorScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'Credentials for the admin hook of the server; `onward dev` expects its token.',
+};
+
 function operationOf(route: Route): JsonObject {
-  const { name, summary, isOpen, answer } = route;
+  const { name, summary, isOpen, isAdmin, answer } = route;
   const { status, about, schema, contentType = 'application/json' } = answer;
   const body = bodyOf(route);
   const errors = problemsOf(route).map((code) => [
     code,
-    { description: problems[code] ?? '', content: json(ref('ApiError')) },
+    { description: problemOf(code, isAdmin), content: json(ref('ApiError')) },
   ]);
   return {
     operationId: name,
     summary,
     ...(isOpen && { security: [] }),
+    ...(isAdmin && { security: [{ operator: [] }] }),
     parameters: parametersOf(route),
     ...(body && { requestBody: body }),
     responses: {
       [status]: {
         description: about,
         ...(status === 201 && {
-          headers: { location: { description: 'Of the new session.', schema: text } },
+          headers: { location: { description: 'URL of the new session.', schema: text } },
         }),
         ...(schema && { content: { [contentType]: { schema } } }),
       },
@@ -89,14 +101,21 @@ function operationOf(route: Route): JsonObject {
   };
 }
 
-/** In the order of their numbers. */
-function problemsOf({ method, path, isOpen, query, body, bodyTypes }: Route): number[] {
+const problemOf = (code: number, isAdmin: boolean = false): string =>
+  isAdmin && code === 403
+    ? 'A page of another site requested a change, or the admin hook refuses.'
+    : (problems[code] ?? '');
+
+/** Sorted by status. */
+function problemsOf(route: Route): number[] {
+  const { method, path, isOpen, isAdmin, query, body, bodyTypes } = route;
   const takesBody = body !== undefined || bodyTypes !== undefined;
   const isAsking = method === 'GET';
   const codes = [
     ...(query || takesBody || path.includes('{') ? [400] : []),
-    ...(isOpen ? [] : [401, 429, 503]),
-    ...(isAsking ? [] : [403]),
+    ...(isOpen ? [] : [429, 503]),
+    ...(isOpen || isAdmin ? [] : [401]),
+    ...(isAsking && !isAdmin ? [] : [403]),
     ...(path.includes('{id}') ? [404] : []),
     ...(takesBody ? [409, 413, 415] : []),
     ...(path.includes('{callId}') ? [422] : []),

@@ -18,7 +18,7 @@ function job() {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-it('works on a few requests of an owner at a time, in order, and on those of others at once', async () => {
+it('runs a few requests of an owner at a time in order, and those of others immediately', async () => {
   const turns = ownerTurns(2);
   const jobs = Array.from({ length: 4 }, job);
   const running = jobs.map(({ work }) => turns('ann', work));
@@ -35,7 +35,7 @@ it('works on a few requests of an owner at a time, in order, and on those of oth
   expect(jobs.every(({ isStarted }) => isStarted)).toBe(true);
 });
 
-it('hands the turn on when a request fails', async () => {
+it('passes the turn on when a request fails', async () => {
   const turns = ownerTurns(1);
   const failing = turns('ann', () => Promise.reject(new Error('no')));
   const next = turns('ann', async () => 'done');
@@ -43,7 +43,7 @@ it('hands the turn on when a request fails', async () => {
   expect(await next).toBe('done');
 });
 
-it('refuses what would wait behind too many', async () => {
+it('refuses a request if too many wait', async () => {
   const turns = ownerTurns(1, 1);
   const first = job();
   const running = [turns('ann', first.work), turns('ann', async () => {})];

@@ -1,15 +1,15 @@
 import { ApiRefusal } from './refusal.ts';
 
-/** Requests of one owner that are worked on at the same time, and that may wait for it. */
-const AT_ONCE = 6;
-const MOST_WAITING = 200;
+/** Maximum concurrent requests of one owner, and maximum waiting ones. */
+const MAX_CONCURRENT = 6;
+const MAX_WAITING = 200;
 
-/** Works on a few requests of an owner at a time, the others in the order they came: each may need memory. */
+/** Runs a few requests of an owner at a time, the others in order: each may need memory. */
 export type OwnerTurns = <T>(owner: string, work: () => Promise<T>) => Promise<T>;
 
 export function ownerTurns(
-  atOnce: number = AT_ONCE,
-  mostWaiting: number = MOST_WAITING,
+  atOnce: number = MAX_CONCURRENT,
+  mostWaiting: number = MAX_WAITING,
 ): OwnerTurns {
   const owners = new Map<string, { running: number; readonly waiting: Set<() => void> }>();
   return async (owner, work) => {
@@ -24,7 +24,7 @@ export function ownerTurns(
     } finally {
       const [next] = turns.waiting;
       if (next) {
-        // the turn is handed on
+        // pass the turn on
         turns.waiting.delete(next);
         next();
       } else {
@@ -38,6 +38,6 @@ export function ownerTurns(
 const tooMany = (most: number): ApiRefusal =>
   new ApiRefusal(
     'rate_limited',
-    `More than ${most} requests are waiting for an answer. Wait for some of them, then try again.`,
+    `More than ${most} requests are waiting for a response. Wait for some of them, then try again.`,
     { details: { most }, headers: { 'retry-after': '1' } },
   );

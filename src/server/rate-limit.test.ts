@@ -12,7 +12,7 @@ const waitOf = (take: () => void): string | null => {
   }
 };
 
-it('fills up evenly, and never beyond what it holds', async () => {
+it('refills evenly, and never beyond its maximum', async () => {
   const clock = fakeClock();
   const take = rateLimiter({ requests: 2, seconds: 10 }, clock);
   const asks = (): (string | null)[] => [1, 2, 3].map(() => waitOf(() => take('ann')));
@@ -25,7 +25,7 @@ it('fills up evenly, and never beyond what it holds', async () => {
   expect(asks()).toEqual([null, null, '5']);
 });
 
-it('who is refused does not wait longer for asking again', async () => {
+it('a refused request does not extend the wait', async () => {
   const clock = fakeClock();
   const take = rateLimiter({ requests: 1, seconds: 10 }, clock);
   take('ann');
@@ -34,7 +34,7 @@ it('who is refused does not wait longer for asking again', async () => {
   expect(waitOf(() => take('ann'))).toBeNull();
 });
 
-it('remembers only so many: the one that was silent longest is forgotten', () => {
+it('drops the owner that was idle longest', () => {
   const take = rateLimiter({ requests: 1, seconds: 10 }, fakeClock(), 2);
   take('ann');
   take('bob');
@@ -45,7 +45,7 @@ it('remembers only so many: the one that was silent longest is forgotten', () =>
 });
 
 it.each([-86_400_000, 86_400_000])(
-  'a wall clock that is set by %d ms gives no requests and takes none',
+  'a wall clock that jumps by %d ms does not change the number of requests',
   async (jump) => {
     const clock = fakeClock();
     const take = rateLimiter({ requests: 1, seconds: 10 }, clock);

@@ -2,20 +2,20 @@ import { monotonicOf, type Clock } from '../clock.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { ApiRefusal } from './refusal.ts';
 
-/** So many requests of one owner in so many seconds; unused ones can be spent at once. */
+/** Maximum requests of one owner in a number of seconds; unused ones accumulate up to that maximum. */
 export interface RateLimit {
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** Owners that are remembered: beyond this many the one that was silent longest starts anew. */
-const MOST_OWNERS = 10_000;
+/** Maximum owners to track: beyond it, the one that was idle longest starts again. */
+const MAX_OWNERS = 10_000;
 
-/** Takes one request of an owner, or refuses it. */
+/** Counts one request of an owner, or refuses it. */
 export function rateLimiter(
   { requests, seconds }: RateLimit,
   clock: Clock,
-  mostOwners: number = MOST_OWNERS,
+  mostOwners: number = MAX_OWNERS,
 ): (owner: string) => void {
   if (!(requests >= 1 && seconds > 0 && Number.isFinite(requests / seconds)))
     throw invalidOption(
@@ -31,7 +31,7 @@ export function rateLimiter(
     const known = buckets.get(owner);
     const left = known ? Math.min(requests, known.left + (now - known.at) * perMs) : requests;
     const isTaken = left >= 1;
-    // set anew, so that the map is in the order of use
+    // insert again, so that the map is in order of use
     buckets.delete(owner);
     buckets.set(owner, { left: isTaken ? left - 1 : left, at: now });
     if (buckets.size > mostOwners)

@@ -9,7 +9,7 @@ const request = (characters: number): Request =>
     body: JSON.stringify({ text: 'a'.repeat(characters) }),
   });
 
-it('large bodies that arrive at once are each looked at in a turn of their own', async () => {
+it('processes concurrent large bodies in separate turns of the event loop', async () => {
   let turn = 0;
   let isOver = false;
   const count = (): void => {

@@ -4,20 +4,23 @@ import { jsonFault } from './json-fault.ts';
 import { jsonShape } from './json-shape.ts';
 import { ApiRefusal } from './refusal.ts';
 
-/** More than any fair request has, and few enough to be looked at in a moment. */
-const MOST_VALUES = 10_000;
+/** Limits beyond any legitimate request, small enough to check quickly. */
+const MAX_VALUES = 10_000;
 
-/** A longer body is worked on in a turn of the event loop of its own: several may arrive at once. */
+/** A longer body is processed in its own turn of the event loop: several may arrive together. */
 const LARGE_CHARACTERS = 65_536;
 
-/** The body as a JSON object; an empty one counts as `{}`. Never more than `maxBytes` is kept, whatever the headers say. */
+/**
+ * Reads the body as a JSON object; an empty one counts as `{}`. Never keeps more than `maxBytes`, whatever the
+ * headers say.
+ */
 export async function readBody(
   request: Request,
   maxBytes: number,
   owner: string,
 ): Promise<JsonObject> {
   const type = request.headers.get('content-type');
-  // a form or a script of another site cannot send this type without asking first
+  // a form or a script of another site cannot send this type without a preflight
   if (type !== null && !/^application\/json\s*(?:;|$)/i.test(type)) throw notJson(type);
   const text = await boundedText(request, maxBytes);
   if (text.length > LARGE_CHARACTERS) await pacer(owner, 0)();
@@ -60,7 +63,7 @@ async function boundedText({ body, headers }: Request, maxBytes: number): Promis
   }
 }
 
-/** Refuses, before it is parsed, what would take long to parse, check and walk over: endless depth, countless values. */
+/** Refuses, before parsing, what would take long to parse, check and walk: extreme depth or very many values. */
 function checkShape(text: string): void {
   const { depth, values } = jsonShape(text);
   if (depth > MOST_LEVELS)
@@ -68,10 +71,10 @@ function checkShape(text: string): void {
       'invalid_request',
       `The body is nested deeper than ${MOST_LEVELS} levels.`,
     );
-  if (values > MOST_VALUES)
+  if (values > MAX_VALUES)
     throw new ApiRefusal(
       'invalid_request',
-      `The body holds more than ${MOST_VALUES} values. Send less at a time.`,
+      `The body has more than ${MAX_VALUES} values. Send less at a time.`,
     );
 }
 
@@ -86,7 +89,7 @@ function checkKeys(root: JsonObject): void {
       if (value !== approvals && Object.hasOwn(value, '__proto__'))
         throw new ApiRefusal(
           'invalid_request',
-          'The body has a key "__proto__", which is not taken.',
+          'The body has a key "__proto__", which is not allowed.',
         );
       for (const inner of Object.values(value) as unknown[])
         if (typeof inner === 'object' && inner !== null) next.push(inner);

@@ -9,17 +9,17 @@ export interface MessagesQuery {
   readonly limit?: number;
 }
 
-/** Messages as a screen shows them, oldest first. */
+/** UI messages, oldest first. */
 export interface MessagePage {
   readonly messages: readonly UiMessage[];
-  /** For the page before this one; null on the first. */
+  /** Cursor of the page before this one; null on the first. */
   readonly before: number | null;
 }
 
-/** Pages of steps for one page of messages: results whose step is not found have no duration. */
-const MOST_PAGES = 5;
+/** Maximum pages of steps for one page of messages; results of missing steps have no duration. */
+const MAX_PAGES = 5;
 
-/** One page of the conversation as a screen shows it, with durations and errors of the tools. */
+/** Reads one page of the conversation as UI messages, with durations and errors of the tools. */
 export async function readUiMessages(
   runtime: SessionRuntime,
   sessionId: string,
@@ -39,7 +39,7 @@ type StepRead = (range: {
   readonly limit: number;
 }) => Promise<{ readonly items: readonly AgentStepJSON[]; readonly before: number | null }>;
 
-/** The steps that made these messages, which are those before a position, newest first. */
+/** Reads the steps that made these messages: those before a position, newest first. */
 async function stepsOf(
   read: StepRead,
   messages: readonly MessageJSON[],
@@ -50,7 +50,7 @@ async function stepsOf(
   const found: AgentStepJSON[] = [];
   let range: { readonly before?: number; readonly beforeMessage?: number } =
     beforeMessage === undefined ? {} : { beforeMessage };
-  for (let pages = 0; pages < MOST_PAGES && missing.size > 0; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES && missing.size > 0; pages += 1) {
     const page = await read({ limit, ...range });
     found.push(...page.items);
     for (const { messageIds } of page.items) for (const id of messageIds) missing.delete(id);

@@ -3,7 +3,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { toJsonValue, type JsonObject } from '../json.ts';
 
-/** What the server itself refuses, and the status it says so with. */
+/** Codes that the server itself refuses with, and their statuses. */
 const ownStatuses = {
   invalid_json: 400,
   invalid_request: 400,
@@ -20,7 +20,7 @@ const ownStatuses = {
 } as const;
 export type ApiErrorCode = keyof typeof ownStatuses;
 
-/** Every `code` that a client can meet, for the OpenAPI document. */
+/** Every `code` that a client can get, for the OpenAPI document. */
 export const errorCodes: readonly string[] = [
   ...Object.keys(ownStatuses),
   ...Object.keys(httpStatuses),
@@ -28,7 +28,7 @@ export const errorCodes: readonly string[] = [
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-/** A request that is not carried out, with words that the client may read. */
+/** A refused request, with a message for the client. */
 export class ApiRefusal extends Error {
   override readonly name = 'ApiRefusal';
   readonly code: ApiErrorCode;
@@ -40,7 +40,7 @@ export class ApiRefusal extends Error {
     message: string,
     options: { readonly details?: JsonObject; readonly headers?: HeaderRecord } = {},
   ) {
-    // it may quote what was sent
+    // it may quote the request
     super(defaultRedactor.text(message));
     this.code = code;
     this.details = options.details ?? {};
@@ -48,7 +48,7 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** An error as a client gets it. */
+/** An error as the client gets it. */
 export interface RefusalAnswer {
   readonly status: number;
   readonly code: string;
@@ -57,7 +57,7 @@ export interface RefusalAnswer {
   readonly headers: HeaderRecord;
 }
 
-/** `fault` marks errors that no client can cause: an operator should look at them. */
+/** `fault` marks errors that no client can cause: an operator should check them. */
 export function refusalAnswer(error: unknown, fault: () => ApiRefusal): RefusalAnswer {
   if (error instanceof ApiRefusal) {
     const { code, message, headers } = error;
@@ -66,7 +66,7 @@ export function refusalAnswer(error: unknown, fault: () => ApiRefusal): RefusalA
   const status = AgentError.is(error) ? httpStatuses[error.code] : undefined;
   if (!AgentError.is(error) || status === undefined) return refusalAnswer(fault(), fault);
   const { code } = error;
-  // why the store or the queue is in trouble is not for clients
+  // why the store or the queue fails is not for clients
   if (status === 503)
     return {
       status,
@@ -78,18 +78,18 @@ export function refusalAnswer(error: unknown, fault: () => ApiRefusal): RefusalA
   return { status, code, message: error.message, details: safeDetails(error), headers: {} };
 }
 
-/** All that a client learns of a fault of the server. */
+/** Everything that a client learns about a server error. */
 export const internalFault = (requestId: string): ApiRefusal =>
   new ApiRefusal(
     'internal',
-    'Something went wrong on the server. Its operator finds the cause by the request id.',
+    'Something went wrong on the server. Give its operator the request id.',
     { details: { requestId } },
   );
 
 function safeDetails({ details }: AgentError | ApiRefusal): JsonObject {
   try {
-    return defaultRedactor.value(toJsonValue(details)) as JsonObject; // a record stays one
+    return defaultRedactor.value(toJsonValue(details)) as JsonObject; // a record stays a record
   } catch {
-    return {}; // JSON cannot hold them
+    return {}; // JSON has no such values
   }
 }

@@ -3,7 +3,7 @@ import type { AgentServerOptions } from './server-options.ts';
 
 /** Reports an error to the operator of the server. A failing reporter changes no response. */
 export interface Reporter {
-  /** Remembers what the answer to a request is called. */
+  /** Remembers the id of the response to a request. */
   name(request: Request, requestId: string): void;
   report(error: unknown, request: Request): void;
 }

@@ -8,10 +8,10 @@ export interface ReadyRoute {
   readonly body: FieldReader | null;
 }
 
-/** All that can be done with one path. */
+/** The methods of one path. */
 export interface RoutePath {
   readonly methods: ReadonlyMap<string, ReadyRoute>;
-  /** For `allow`. */
+  /** Value of the `allow` header. */
   readonly allow: string;
 }
 
@@ -20,9 +20,9 @@ export interface FoundPath extends RoutePath {
   readonly callId: string;
 }
 
-/** Longer than any path of the table with the longest ids, encoded. */
-const MOST_CHARS = 4_000;
-/** What cannot be in an id, however it was encoded. */
+/** Maximum characters of a path, with the longest encoded ids. */
+const MAX_CHARS = 4_000;
+/** Characters that no id contains, however it was encoded. */
 // oxlint-disable-next-line no-control-regex -- control characters are what is refused
 const NO_ID = /[/\\\u0000-\u001f\u007f]/;
 
@@ -30,7 +30,10 @@ interface Entry extends RoutePath {
   readonly segments: readonly string[];
 }
 
-/** Made ready once; a request costs a split and a few comparisons. Null: there is no such path. */
+/**
+ * Creates a lookup. It is prepared once, so a request costs a split and a few comparisons. Null: the path does not
+ * exist.
+ */
 export function routeTable(
   basePath: string,
   routes: readonly Route[],
@@ -44,7 +47,7 @@ export function routeTable(
   }
   const prefix = `${basePath}/`;
   return (pathname) => {
-    if (!pathname.startsWith(prefix) || pathname.length > MOST_CHARS) return null;
+    if (!pathname.startsWith(prefix) || pathname.length > MAX_CHARS) return null;
     const given = pathname.slice(prefix.length).split('/');
     const entry = bySize.get(given.length)?.find(({ segments }) => fits(segments, given));
     if (!entry) return null;
@@ -64,7 +67,7 @@ function pathOf(routes: readonly Route[]): RoutePath {
       body: body ? fieldReader(name, body, bodyRules) : null,
     };
     methods.set(method, ready);
-    // a stream has no end, so there is nothing to tell about it
+    // a stream has no end, so HEAD returns nothing
     if (method === 'GET' && route.answer.contentType !== 'text/event-stream')
       methods.set('HEAD', ready);
   }
@@ -76,7 +79,7 @@ const fits = (segments: readonly string[], given: readonly string[]): boolean =>
     segment.startsWith('{') ? given[i] !== '' : segment === given[i],
   );
 
-/** Decoded once. Null: no id looks like that. */
+/** Decodes a segment once. Null: it is not a valid id. */
 function valueOf(
   segments: readonly string[],
   given: readonly string[],

@@ -1,12 +1,14 @@
 import type { JsonSchema } from '../tools/schema.ts';
 import type { Field, Fields, FieldsOf, Rules } from './fields.ts';
 
-/** A request that may be carried out: who asks is known, and all values were checked. */
+/** A request that may be handled: the owner is known, and all values are checked. */
 export interface Call<Query = unknown, Body = unknown> {
   readonly request: Request;
-  /** Empty on a route that is open to all. */
+  /** Owner; empty on a public route and on one for operators. */
   readonly owner: string;
-  /** Of the path; empty where it has none. */
+  /** Operator; empty on any other route. */
+  readonly by: string;
+  /** Values of the path; empty if it has none. */
   readonly id: string;
   readonly callId: string;
   readonly query: Query;
@@ -14,45 +16,47 @@ export interface Call<Query = unknown, Body = unknown> {
 }
 
 export interface RouteAnswer {
-  /** With 201 the answer has an `id`, and `location` names the new session. */
+  /** Status; with 201 the response has an `id`, and `location` names the new session. */
   readonly status: 200 | 201 | 202 | 204;
   readonly about: string;
-  /** Null where there is no JSON. */
+  /** Schema of the response; null if there is no JSON. */
   readonly schema: JsonSchema | null;
-  /** Default application/json. */
+  /** Content type. Default application/json. */
   readonly contentType?: string;
 }
 
 interface RouteOf<Query, Body> {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base path; `{id}` and `{callId}` stand for one segment each. */
+  /** Path below the base path; `{id}` and `{callId}` each match one segment. */
   readonly path: string;
-  /** As the document calls it, such as `sendMessage`. */
+  /** Operation id in the document, such as `sendMessage`. */
   readonly name: string;
   readonly summary: string;
   /** Whether the route works without sign-in. */
   readonly isOpen?: true;
+  /** Whether the route is for operators, across all owners, instead of an owner. */
+  readonly isAdmin?: true;
   readonly query?: FieldsOf<Query>;
-  /** The fields of a JSON body. */
+  /** Fields of a JSON body. */
   readonly body?: FieldsOf<Body>;
-  /** What no single field can tell; its description says it to people. */
+  /** Rules over several fields; their descriptions are part of the document. */
   readonly bodyRules?: Rules;
-  /** The handler reads the body itself, in these types as well. */
+  /** Content types of a body that the handler reads itself. */
   readonly bodyTypes?: readonly string[];
   /** Headers that it reads. */
   readonly headers?: Readonly<Record<string, Field>>;
   readonly answer: RouteAnswer;
-  /** Answers with what the schema says, or with a response of its own. */
+  /** Returns the body that the schema describes, or a response. */
   handle(call: Call<Query, Body>): unknown;
 }
 
-/** One line of the route table: the matching, the checks and the OpenAPI document are made from it. */
+/** One entry of the route table: matching, checks and the OpenAPI document derive from it. */
 export interface Route extends Omit<RouteOf<never, never>, 'query' | 'body' | 'handle'> {
   readonly query?: Fields;
   readonly body?: Fields;
   handle(call: Call): unknown;
 }
 
-/** Types what the handler reads by what the fields say. */
+/** Infers the types that a handler reads from its fields. */
 export const route = <Query = object, Body = object>(definition: RouteOf<Query, Body>): Route =>
   definition;

@@ -4,7 +4,7 @@ import type { AgentEntry } from './agent-entry.ts';
 import type { AgentInfo, ServerInfo } from './api.ts';
 import { version } from './version.ts';
 
-/** What does not depend on who asks, told once. */
+/** Creates the part of `/info` that does not depend on the owner, once. */
 export function serverInfo(options: {
   readonly name?: string;
   readonly store?: string;

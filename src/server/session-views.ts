@@ -1,4 +1,5 @@
 import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/agent-status.ts';
+import { outcomeWithFacts } from '../continuation/with-facts.ts';
 import type { Session } from '../sessions/session.ts';
 import { reasonText, stopSentenceOf } from '../trace/index.ts';
 import type { SessionDetail, SessionSummary } from './api.ts';
@@ -6,7 +7,7 @@ import type { SessionDetail, SessionSummary } from './api.ts';
 export const wireStatus = ({ status, stopReason }: Session): BroadcastStatus =>
   statusFacts(status, stopReason).broadcast;
 
-/** How the store names what the wire calls so; `stopped` and `cancelled` are told apart by the reason. */
+/** Maps a status of the wire to that of the store; the reason distinguishes `stopped` and `cancelled`. */
 export const storedStatus: Readonly<Record<BroadcastStatus, AgentStatus>> = {
   idle: 'pending',
   processing: 'in_progress',
@@ -45,7 +46,7 @@ export function detailOf(session: Session): SessionDetail {
     ...rest,
     status: wireStatus(session),
     reason: reasonText(session),
-    outcome: outcome?.toJSON() ?? null,
+    outcome: outcome && outcomeWithFacts(outcome),
     stop: stopSentenceOf(session),
   };
 }

@@ -1,22 +1,22 @@
 import { checkedOrigins, isCrossSite } from '../broadcasting/cross-site.ts';
 import { ApiRefusal } from './refusal.ts';
 
-/** Pages of other origins that may use the API. */
+/** Other origins whose pages may use the API. */
 export interface Cors {
-  /** Exactly as browsers send them, such as `https://app.example.com`. */
+  /** Origins exactly as browsers send them, such as `https://app.example.com`. */
   readonly origins: readonly string[];
-  /** Lets those pages send cookies. */
+  /** Whether those pages may send cookies. */
   readonly credentials?: boolean;
 }
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface SiteRules {
-  /** For every answer to this request. */
+  /** Returns the headers for every response to this request. */
   headersFor(request: Request): HeaderRecord;
-  /** Refuses to change anything because a page of another site said so: cookies would go along with that. */
+  /** Refuses a change that a page of another site requests: the browser would attach cookies. */
   check(request: Request): void;
-  /** What OPTIONS says besides `allow`. */
+  /** Returns headers of OPTIONS in addition to `allow`. */
   preflight(request: Request, allow: string): HeaderRecord;
 }
 
@@ -25,14 +25,14 @@ const nothing: HeaderRecord = {};
 
 export function siteRules(cors: Cors | null): SiteRules {
   const origins = checkedOrigins('cors.origins', cors?.origins ?? []);
-  const isFriend = (origin: string | null): origin is string =>
+  const isAllowed = (origin: string | null): origin is string =>
     origin !== null && origins.has(origin);
   const varies: HeaderRecord = cors ? { vary: 'origin' } : nothing;
 
   const headersFor = (request: Request): HeaderRecord => {
     if (!cors) return nothing;
     const origin = request.headers.get('origin');
-    if (!isFriend(origin)) return varies;
+    if (!isAllowed(origin)) return varies;
     return {
       ...varies,
       'access-control-allow-origin': origin,
@@ -47,7 +47,7 @@ export function siteRules(cors: Cors | null): SiteRules {
       if (!isCrossSite(request, origins)) return;
       throw new ApiRefusal(
         'cross_site',
-        'A page of another site may not change anything here. To let its origin in, name it in cors.origins.',
+        'Requests from other origins are refused. To allow an origin, add it to cors.origins.',
       );
     },
     preflight(request, allow) {

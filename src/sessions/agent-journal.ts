@@ -5,18 +5,22 @@ import type { AgentEventType } from '../events/agent-event.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
-import type { AgentFrame } from './commit-batch.ts';
+import type { AgentFrame, StagedCall } from './commit-batch.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
+import type { Lease } from './lease.ts';
+import type { LoadedSession } from './load-session.ts';
+import type { LostStreams } from './lost-streams.ts';
 import { wholeConversation } from './state-rows.ts';
 
-/** What the runtime tells a running execution. */
-export interface JournalSignals {
-  pauseReason: string | null;
+/** State that all journals of a run share. */
+export interface JournaledRun {
+  readonly writer: ExecutionWriter;
+  readonly lease: Lease;
+  /** Unfinished work of an earlier worker: nested agents, and calls that were started and whose end is unknown. */
+  readonly left: Pick<LoadedSession, 'nestedFrames' | 'lostCalls'>;
+  /** Text that the earlier worker may have streamed. */
+  readonly lostStreams: LostStreams | null;
   isHandedOver(): boolean;
-  /** Undefined where the session is ours beyond doubt; else asks the store, and rejects if it does not say so. */
-  confirm(): Promise<void> | undefined;
-  /** Whether it is ours beyond doubt. */
-  isLeaseValid(): boolean;
 }
 
 const newFrame = (callId: string | null): AgentFrame => ({
@@ -29,21 +33,21 @@ const newFrame = (callId: string | null): AgentFrame => ({
   saved: null,
 });
 
-const TOO_LARGE = 'It ran, and what it returned was too large to be kept.';
-const UNWRITABLE = 'It ran, and what it returned could not be kept.';
+const TOO_LARGE = 'The tool ran, but its result was too large to store.';
+const UNWRITABLE = 'The tool ran, but its result could not be stored.';
 
-/** The journal of one agent of a session; all of them write through one writer, under one fencing token. */
+/** Stages the work of one agent. All agents of a run share one writer and one fencing token. */
 export class AgentJournal implements Journal {
+  readonly #run: JournaledRun;
   readonly #writer: ExecutionWriter;
   readonly #frame: AgentFrame;
-  readonly #signals: JournalSignals;
-  /** Results of the step in work since its last checkpoint. */
+  /** Results of the current step since its last checkpoint. */
   #results: ToolResult[] = [];
 
-  constructor(writer: ExecutionWriter, frame: AgentFrame, signals: JournalSignals) {
-    this.#writer = writer;
+  constructor(run: JournaledRun, frame: AgentFrame) {
+    this.#run = run;
+    this.#writer = run.writer;
     this.#frame = frame;
-    this.#signals = signals;
   }
 
   wants(type: AgentEventType): boolean {
@@ -60,23 +64,23 @@ export class AgentJournal implements Journal {
 
   save(state: AgentState): Promise<void> | undefined {
     this.#stage(state);
-    if (!this.#signals.isLeaseValid()) return this.#writer.commit();
+    if (!this.#run.lease.isLeaseValid) return this.#writer.commit();
     this.#writer.seal();
     return undefined;
   }
 
-  async start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void> {
-    const { batch } = this.#writer;
+  start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void> {
     this.#stageCheckpoint(checkpoint);
     const again = tool.idempotent || tool.agent !== undefined;
-    batch.addCall({ callId, tool: tool.name, state: 'started', again, ...this.#callFields });
-    await this.#writer.commit();
+    this.#stageCall(callId, tool.name, 'started', null, again);
+    return this.#writer.commit();
   }
 
   confirm(): Promise<void> | undefined {
-    if (this.#writer.failure) return Promise.reject(this.#writer.failure);
-    return this.#signals.confirm()?.catch((error: unknown) => {
-      this.#writer.fail(error);
+    const { signals } = this.#writer;
+    if (signals.failure) return Promise.reject(signals.failure);
+    return this.#run.lease.confirm()?.catch((error: unknown) => {
+      signals.fail(error);
       throw error;
     });
   }
@@ -84,10 +88,9 @@ export class AgentJournal implements Journal {
   finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void {
     const { callId } = result;
     this.#stageCheckpoint(checkpoint);
-    this.#writer.lostCalls.delete(callId);
+    this.#run.left.lostCalls.delete(callId);
     this.#results.push(result);
-    const call = { callId, tool, state: 'committed', isNested: this.#isNested } as const;
-    this.#writer.batch.addCall({ ...call, result });
+    this.#stageCall(callId, tool, 'committed', result);
     this.#writer.soon();
   }
 
@@ -98,18 +101,18 @@ export class AgentJournal implements Journal {
   }
 
   nested(callId: string): Journal {
-    const { nestedFrames } = this.#writer;
+    const { nestedFrames } = this.#run.left;
     const frame = nestedFrames.get(callId) ?? newFrame(callId);
     nestedFrames.set(callId, frame);
-    return new AgentJournal(this.#writer, frame, this.#signals);
+    return new AgentJournal(this.#run, frame);
   }
 
   wasStarted(callId: string): boolean {
-    return this.#writer.lostCalls.has(callId);
+    return this.#run.left.lostCalls.has(callId);
   }
 
   lostTexts(agentId: string, stepNumber: number, attempt: number): number {
-    return this.#writer.lost?.countOf({ agentId, stepNumber, attempt }) ?? 0;
+    return this.#run.lostStreams?.countOf({ agentId, stepNumber, attempt }) ?? 0;
   }
 
   get saved(): AgentState | null {
@@ -123,20 +126,13 @@ export class AgentJournal implements Journal {
     });
   }
   get failure(): unknown {
-    return this.#writer.failure;
+    return this.#writer.signals.failure;
   }
   get pauseReason(): string | null {
-    return this.#signals.pauseReason;
+    return this.#writer.signals.pauseReason;
   }
   get isHandedOver(): boolean {
-    return this.#signals.isHandedOver();
-  }
-
-  get #isNested(): boolean {
-    return this.#frame.callId !== null;
-  }
-  get #callFields(): { readonly isNested: boolean; readonly result: null } {
-    return { isNested: this.#isNested, result: null };
+    return this.#run.isHandedOver();
   }
 
   #stageCheckpoint(checkpoint: Checkpoint | null): void {
@@ -144,15 +140,15 @@ export class AgentJournal implements Journal {
     const { state, messages } = checkpoint;
     this.#results = [];
     // a copy: the step continues to collect messages
-    this.#writer.batch.addState({ frame: this.#frame, state, pending: [...messages] });
+    this.#writer.batch.addState(this.#frame, state, [...messages]);
   }
 
-  /** What ran has run, though it may be told only in short. */
+  /** Adds the results since the checkpoint. A result that cannot be stored is replaced by a note that the tool ran. */
   #withResults(step: UnfinishedStep): UnfinishedStep {
-    let room = this.#writer.options.store.maxBytes / 4;
+    let room = this.#writer.store.maxBytes / 4;
     const since = this.#results.map((result): ToolResult => {
       const { callId, kind, durationMs } = result;
-      // one of them may be what the store, its codec or JSON did not take
+      // one of the results may be the value that the store, its codec or JSON refused
       if (this.#writer.hasUnwritable) return { callId, kind, value: UNWRITABLE, durationMs };
       const { length } = JSON.stringify(result);
       if (length > room) return { callId, kind, value: TOO_LARGE, durationMs };
@@ -165,12 +161,20 @@ export class AgentJournal implements Journal {
   }
 
   #stage(state: AgentState): void {
-    const { batch } = this.#writer;
-    batch.addState({ frame: this.#frame, state, pending: [] });
+    this.#writer.batch.addState(this.#frame, state);
     if (state.status !== 'paused') return;
-    // an agent behind a call asks before its root has paused: the answer may come at once
-    for (const { callId, tool } of state.pendingApprovals)
-      batch.addCall({ callId, tool, state: 'waiting', ...this.#callFields });
+    // a nested agent asks before its root has paused, and the answer may arrive immediately
+    for (const { callId, tool } of state.pendingApprovals) this.#stageCall(callId, tool, 'waiting');
+  }
+
+  #stageCall(
+    callId: string,
+    tool: string,
+    state: StagedCall['state'],
+    result: ToolResult | null = null,
+    again: boolean = false,
+  ): void {
+    this.#writer.batch.calls.push({ frame: this.#frame, callId, tool, state, again, result });
   }
 }
 

@@ -7,34 +7,37 @@ import { checkedGrant, grantKinds, type Grants } from '../continuation/grants.ts
 import { invalidOption } from '../errors/agent-error.ts';
 import { own } from '../json.ts';
 import { sessionParked } from './attempts.ts';
-import type { GrantOrder } from './grant-order.ts';
-import type { SessionScheduler } from './session-scheduler.ts';
+import { plainBody } from './row-writer.ts';
 import {
   answeredBefore,
   awaitingApproval,
+  changedMeanwhile,
   executionOver,
   grantRefused,
   notWaiting,
   sessionBusy,
+  sessionNotFound,
   staleAnswer,
   stoppedOnRow,
 } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
-import type { OwnerOptions, ResumeSessionOptions } from './session-options.ts';
+import type { AnswerOptions, ResumeSessionOptions } from './session-options.ts';
 import type { SessionRow } from './session-rows.ts';
+import type { CommandBody, GrantOrder } from './session-task.ts';
+import type { SessionWorker } from './session-worker.ts';
+import { GRANT_LOG_REQUIRES } from './state-rows.ts';
 
-/** Answers one call that waits for a person; the id of its execution. */
+/** Answers one call that needs approval. Returns the id of its execution. */
 export async function answerCall(
   lookup: SessionLookup,
-  scheduler: SessionScheduler,
-  given: OwnerOptions & {
-    readonly sessionId: string;
-    readonly callId: string;
-    readonly answer: ApprovalAnswer;
-    readonly by: string;
-  },
+  worker: SessionWorker,
+  sessionId: string,
+  callId: string,
+  decision: ApprovalAnswer,
+  options: AnswerOptions,
 ): Promise<string | null> {
-  const { sessionId, owner, callId, answer, by } = given;
+  const { owner, by = owner, executionId, argsHash } = options;
+  const answer = { ...decision, executionId, argsHash };
   checkAnswer(callId, answer);
   const said: GivenAnswer = { ...answer, by, at: isoTime(lookup.clock.now()) };
   for (let tries = 1; ; tries++) {
@@ -45,17 +48,17 @@ export async function answerCall(
     const { state } = await lookup.load(row);
     const bound = await lookup.agentFor(row.agent).checkAnswer(state, callId, said);
     if (!bound) {
-      // it began to wait after the row was read
+      // the call began to wait after the row was read
       if (tries < 3) continue;
       throw notWaiting(sessionId, callId, await lookup.waiting(row));
     }
-    await decide(lookup, scheduler, row, callId, bound, answer.executionId !== undefined);
-    await scheduler.enqueue(sessionId);
+    await decide(lookup, row, callId, bound, executionId !== undefined);
+    await worker.wake(row);
     return row.executionId;
   }
 }
 
-/** An answer to another execution is for another call, though it may have the same id. */
+/** Rejects an answer to another execution: its call is a different one, even if the id is the same. */
 function checkNamed(
   { id, executionId: current }: SessionRow,
   callId: string,
@@ -76,7 +79,7 @@ async function checkWaits(lookup: SessionLookup, row: SessionRow, callId: string
 /** Stores the answers and the request to continue. Returns the id of the execution. */
 export async function resumeSession(
   lookup: SessionLookup,
-  scheduler: SessionScheduler,
+  worker: SessionWorker,
   sessionId: string,
   options: ResumeSessionOptions,
 ): Promise<string> {
@@ -88,7 +91,7 @@ export async function resumeSession(
     checkNamed(row, callId, answer);
   }
   if (row.phase === 'open' && given.length === 0) throw sessionBusy(row);
-  // answers wait with it; what asks it to continue does not
+  // a stopped session still accepts answers, but continues only with a grant
   if (row.closeReason !== null && !grant) throw stoppedOnRow(row);
   if (row.phase === 'parked' && (grant || given.length === 0)) throw sessionParked(row);
   const { state } = await lookup.load(row, { wholeExecution: true });
@@ -103,18 +106,41 @@ export async function resumeSession(
   try {
     for (const [callId, answer] of answers) {
       const isNamed = own(approvals, callId)?.executionId !== undefined;
-      await decide(lookup, scheduler, row, callId, answer, isNamed);
+      await decide(lookup, row, callId, answer, isNamed);
     }
-    if (grant || answers.size === 0)
-      await scheduler.acceptResume(row, order ?? null, answers.size > 0);
+    if (grant || answers.size === 0) await accept(lookup, row, order ?? null, answers.size > 0);
   } finally {
-    // where one of several came too late, the others count
-    if (answers.size > 0) await scheduler.enqueue(sessionId);
+    // if one of several answers came too late, the others still count
+    await worker.wake(row);
   }
   return state.execution.id;
 }
 
-/** A grant with who gives it; an owner's has to fit into what owners may still grant. */
+/** Stores the request to continue, unless the session has changed. After answers the session may be open already. */
+async function accept(
+  { store, clock }: SessionLookup,
+  { id, executionId, revision }: SessionRow,
+  order: GrantOrder | null,
+  hasAnswers: boolean,
+): Promise<void> {
+  const body = await plainBody(store, (order ?? { grant: null }) satisfies CommandBody);
+  const said = await store.accept(
+    id,
+    {
+      kind: 'resume',
+      executionId: executionId ?? '',
+      body,
+      at: isoTime(clock.now()),
+      // an earlier release would apply the grant without recording it
+      ...(order && { requires: GRANT_LOG_REQUIRES }),
+    },
+    hasAnswers ? { phases: ['open', 'paused'] } : { phases: ['idle', 'paused'], revision },
+  );
+  if (said === null) throw sessionNotFound(id);
+  if (!said.accepted) throw changedMeanwhile(id);
+}
+
+/** Builds the order for a grant. Throws if an owner asks for more than owners may still grant. */
 async function orderOf(
   lookup: SessionLookup,
   row: SessionRow,
@@ -135,19 +161,25 @@ async function orderOf(
   throw grantRefused(row.id, checked, left, accepted);
 }
 
-/** Up to what sums of fractions lose. */
+/** Whether the allowance covers the grant. Tolerates the rounding error of summed fractions. */
 const isCovered = (grant: Grants, covered: Grants | null): covered is Grants =>
   covered !== null && grantKinds.every((kind) => (grant[kind] ?? 0) <= (covered[kind] ?? 0) + 1e-6);
 
 async function decide(
   lookup: SessionLookup,
-  scheduler: SessionScheduler,
   row: SessionRow,
   callId: string,
   answer: GivenAnswer,
   isNamed: boolean,
 ): Promise<void> {
-  const said = await scheduler.decide(row, callId, answer, isNamed);
+  const { store, clock } = lookup;
+  const said = await store.decide(row.id, {
+    executionId: row.executionId ?? '',
+    callId,
+    body: await plainBody(store, answer),
+    at: isoTime(clock.now()),
+    ...(!isNamed && { ifUnambiguous: true }),
+  });
   if (said === 'answered') throw answeredBefore(row.id, callId);
   if (said === 'unknown') throw notWaiting(row.id, callId, await lookup.waiting(row));
   if (said === 'ambiguous') throw staleAnswer(row.id, callId, row.executionId);

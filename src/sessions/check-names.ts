@@ -1,14 +1,16 @@
 import { invalidOption } from '../errors/agent-error.ts';
 
-/** What a channel name of every broadcaster can hold, and no path or header can misread. */
+/** Characters that are valid in the channel names of every broadcaster and safe in paths and headers. */
 const SESSION_ID = /^[A-Za-z0-9_\-=@,.;]{1,128}$/;
-// oxlint-disable-next-line no-control-regex -- control characters are what is refused
+// oxlint-disable-next-line no-control-regex -- control characters are refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 export const isSessionId = (id: unknown): id is string =>
   typeof id === 'string' && SESSION_ID.test(id);
 
-/** For new sessions. A URL drops `.` and `..` from its path, so no client could ask for such a session. */
+/**
+ * Checks the id of a new session. A URL drops `.` and `..` from its path, so clients could not request those sessions.
+ */
 export function checkedSessionId(id: unknown): string {
   if (isSessionId(id) && id !== '.' && id !== '..') return id;
   throw invalidOption(
@@ -18,7 +20,7 @@ export function checkedSessionId(id: unknown): string {
   );
 }
 
-/** Half of a pair is no text: no URL can carry it, and databases store something else. */
+/** A lone surrogate is not text: a URL cannot carry it, and databases change it. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const isName = (name: unknown): name is string =>
@@ -38,7 +40,7 @@ export function checkedExecutionId(id: unknown): string {
   throw invalidOption('executionId', id, 'a text of up to 200 characters');
 }
 
-/** A place in a history or a log. */
+/** Checks a position in a history or a log. */
 export function checkedPlace(option: string, place: number): number {
   if (Number.isInteger(place) && place >= 0) return place;
   throw invalidOption(option, place, 'a whole number from 0');

@@ -1,47 +1,51 @@
 import type { AgentState } from '../agent/agent-state.ts';
+import type { AgentStep } from '../agent/agent-step.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
-import type { AgentStep } from '../agent/agent-step.ts';
-import { markOf, type ForkPoint, type Placement } from './state-rows.ts';
+import { logBody, type OutcomePlace } from './event-log.ts';
+import type { ExecutionWriter } from './execution-writer.ts';
+import type { AgentRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
+import { headState, markOf, requirementOf, rowRole } from './state-rows.ts';
+import type { ForkPoint, Placement, StateHeader } from './state-rows.ts';
 
-/** One agent of the session and how much of it was handed to the store. */
+/** One agent of the session, and how much of its state is staged or stored. */
 export interface AgentFrame {
-  /** Null for the session's own agent, else the call it runs behind. */
+  /** The call that runs this agent; null for the session's own agent. */
   readonly callId: string | null;
   readonly placement: Placement;
-  /** Messages and steps of the session that are staged or stored. */
+  /** Number of messages and steps that are staged or stored. */
   messages: number;
   steps: number;
-  /** Those of them that are stored. */
+  /** Number of messages and steps that are stored. */
   stored: { readonly messages: number; readonly steps: number };
-  /** Whether the step in work was begun by an earlier try. */
+  /** Whether an earlier try began the current step. */
   isMidStep: boolean;
   /** The newest state in the store. */
   saved: StagedState | null;
 }
 
-export interface StagedState {
-  readonly frame: AgentFrame;
+interface StagedState {
   readonly state: AgentState;
-  /** Messages of the step in work that the state does not have yet. */
+  /** Messages of the current step that are not in the state yet. */
   readonly pending: readonly Message[];
 }
 
-type StagedCall = Pick<CallWrite, 'callId' | 'tool' | 'state' | 'again'> & {
-  readonly isNested: boolean;
+export type StagedCall = Pick<CallWrite, 'callId' | 'tool' | 'state'> & {
+  readonly frame: AgentFrame;
+  readonly again: boolean;
   result: ToolResult | null;
 };
 
 export interface StagedEvent {
   readonly note: EventNote;
-  /** Null for chunks and deltas, which are not written down. */
+  /** Number in the log; null for chunks and deltas, which are not stored. */
   readonly seq: number | null;
   readonly tell: () => void;
 }
 
-/** What goes into the next commit. */
+/** Rows that are staged together and written atomically. */
 export class CommitBatch {
   readonly states: Map<AgentFrame, StagedState> = new Map();
   readonly messages: { frame: AgentFrame; position: number; message: Message }[] = [];
@@ -50,9 +54,9 @@ export class CommitBatch {
   events: StagedEvent[] = [];
   done: number | undefined;
   end: Commit['end'];
-  /** Whether it has a step that was begun and done in this try. */
+  /** Whether the batch has a step that this try began and finished. */
   hasWholeStep = false;
-  /** Resolves when it is written. */
+  /** Resolves when the batch is written. */
   written: Promise<void> | null = null;
 
   get hasRows(): boolean {
@@ -69,11 +73,10 @@ export class CommitBatch {
     return !this.hasRows && this.events.length === 0;
   }
 
-  /** Only what the store does not have yet is added; an earlier state of the same agent in here is replaced. */
-  addState(staged: StagedState): void {
-    const { frame, state } = staged;
+  /** Adds the messages and steps that are not staged yet, and replaces an earlier state of the same agent. */
+  addState(frame: AgentFrame, state: AgentState, pending: readonly Message[] = []): void {
     const { placement } = frame;
-    this.states.set(frame, staged);
+    this.states.set(frame, { state, pending });
     const messages = state.messages.slice(frame.messages - placement.messages);
     for (const message of messages)
       this.messages.push({ frame, position: frame.messages++, message });
@@ -82,12 +85,132 @@ export class CommitBatch {
       this.hasWholeStep ||= !frame.isMidStep;
       frame.isMidStep = false;
       for (const call of this.calls)
-        // the step has it
+        // the step holds the result
         if (step.results.some(({ callId }) => callId === call.callId)) call.result = null;
     }
   }
 
-  addCall(call: StagedCall): void {
-    this.calls.push(call);
+  /** Marks the batch as stored. */
+  keep(): void {
+    for (const [frame, staged] of this.states) {
+      frame.saved = staged;
+      frame.stored = countsOf(frame, staged);
+    }
   }
+
+  /** Resets the agents to what is stored, after the batch could not be written. */
+  discard(): void {
+    for (const frame of this.states.keys()) Object.assign(frame, frame.stored);
+  }
+}
+
+/** Returns the number of messages and steps that the session has with this state. */
+const countsOf = (
+  { placement }: AgentFrame,
+  { state }: StagedState,
+): { readonly messages: number; readonly steps: number } => ({
+  messages: state.messages.length + placement.messages,
+  steps: state.steps.length + placement.steps,
+});
+
+/** A commit under construction. Optional fields are set only if they apply. */
+export type CommitDraft = { -readonly [K in keyof Commit]: Commit[K] };
+
+/**
+ * Builds the rows of batches that are written together, in order. The rows of the conversation come first, so that
+ * other rows can refer to their large values.
+ */
+export async function commitOf(
+  parts: readonly CommitBatch[],
+  writer: ExecutionWriter,
+  revision: number,
+): Promise<CommitDraft> {
+  const { store, rows, execution, firstSeq } = writer;
+  const { row, executionId } = execution;
+  const states = new Map(parts.flatMap((part) => [...part.states]));
+  const keyOf = (frame: AgentFrame): string =>
+    frame.callId === null ? '' : (states.get(frame)?.state.agentId ?? '');
+  const scopeOf = ({ callId }: AgentFrame): string => (callId === null ? '' : executionId);
+
+  const messages: MessageRow[] = [];
+  const calls: CallWrite[] = [];
+  const steps: StepRow[] = [];
+  const outcomes = new Map<unknown, OutcomePlace>();
+  for (const part of parts) {
+    for (const { frame, position, message } of part.messages) {
+      const body = await rows.body('message', message, scopeOf(frame));
+      messages.push({ agentId: keyOf(frame), position, role: rowRole(message), body });
+    }
+    for (const { frame, callId, tool, state, again, result } of part.calls) {
+      const body = result && (await rows.body(`result of ${tool}`, result, scopeOf(frame)));
+      calls.push({ executionId, callId, tool, state, again, result: body });
+    }
+    for (const { frame, position, step, mark } of part.steps) {
+      const agentId = keyOf(frame);
+      outcomes.set(step.outcome, [agentId, position]);
+      const body = await rows.body('step', step, scopeOf(frame));
+      const marked = await rows.body('step', mark, scopeOf(frame));
+      steps.push({ agentId, position, executionId: step.executionId, body, mark: marked });
+    }
+  }
+
+  let root: Commit['root'];
+  const agents: AgentRow[] = [];
+  for (const [frame, staged] of states) {
+    const { state } = staged;
+    const head = await rows.body('state', await headerOf(frame, staged, writer), scopeOf(frame));
+    const { messages: messageCount, steps: stepCount } = countsOf(frame, staged);
+    const common = { executionId, head, messageCount, stepCount };
+    const { callId } = frame;
+    if (callId === null) root = { ...common, status: state.status, ...requirementOf(state) };
+    else agents.push({ ...common, agentId: state.agentId, callId });
+  }
+
+  const events: EventRow[] = [];
+  for (const part of parts) {
+    const logged = part.events.filter(({ seq }) => seq !== null).map(({ note }) => note);
+    const last = part.events.findLast((event) => event.seq !== null);
+    if (!last) continue;
+    const body = await logBody(logged, outcomes, store.maxBytes, (entry) =>
+      rows.body('event', entry, executionId),
+    );
+    events.push({ executionId, seq: last.seq ?? 0, type: last.note.type, body });
+  }
+  const draft: CommitDraft = {
+    sessionId: row.id,
+    token: row.token,
+    revision,
+    messages,
+    steps,
+    agents,
+    calls,
+    events,
+    blobs: rows.takeBlobs(),
+  };
+  const done = parts.findLast((part) => part.done !== undefined)?.done;
+  const end = parts.findLast((part) => part.end !== undefined)?.end;
+  const seq = events.at(-1)?.seq ?? (done === undefined ? undefined : firstSeq);
+  if (root) draft.root = root;
+  if (seq !== undefined) draft.seq = seq;
+  if (done !== undefined) draft.done = done;
+  if (end !== undefined) draft.end = end;
+  return draft;
+}
+
+async function headerOf(
+  { callId, placement }: AgentFrame,
+  { state, pending }: StagedState,
+  writer: ExecutionWriter,
+): Promise<StateHeader> {
+  const isRoot = callId === null;
+  const { salt, title } = writer.execution;
+  const header: { -readonly [K in keyof StateHeader]: StateHeader[K] } = {
+    version: 1,
+    salt,
+    definition: isRoot ? await writer.definition() : null,
+    state: headState(state, placement),
+  };
+  if (isRoot && title !== undefined) header.title = title;
+  if (pending.length > 0) header.pending = pending;
+  return header;
 }

@@ -6,7 +6,7 @@ import type { RowReader } from './row-reader.ts';
 import type { EventRow, SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 
-/** Where the full outcome of an event is: the agent's key and the position of its step. */
+/** Reference to the full outcome of an event: the agent's key and the position of its step. */
 export type OutcomePlace = readonly [agentKey: string, position: number];
 type Identity = readonly [agentId: string, parentAgentId: string | null];
 type Fields = EventNote['fields'] | { readonly outcome: null };
@@ -18,7 +18,7 @@ type Line = readonly [
   fields: Fields,
   outcome?: OutcomePlace,
 ];
-/** As the first stores wrote it. */
+/** Format that the first stores wrote. */
 type FirstLine = readonly [
   agent: number,
   event: Fields & Pick<EventNote, 'type' | 'index' | 'at'> & { readonly outcomeAt?: OutcomePlace },
@@ -35,7 +35,7 @@ export interface NumberedEvent {
   readonly event: AgentEvent;
 }
 
-export function logEntry(
+function logEntry(
   notes: readonly EventNote[],
   places: ReadonlyMap<unknown, OutcomePlace>,
 ): LogEntry {
@@ -51,7 +51,59 @@ export function logEntry(
   return { agents, events };
 }
 
-/** Whether an execution has told anything. */
+/**
+ * Returns the text of a row with these events. Fields that are too large are replaced by a note, because a log entry
+ * must not fail a run.
+ */
+export async function logBody(
+  notes: readonly EventNote[],
+  places: ReadonlyMap<unknown, OutcomePlace>,
+  maxBytes: number,
+  textOf: (entry: LogEntry) => string | Promise<string>,
+): Promise<string> {
+  const most = maxBytes / (10 * notes.length);
+  const shortOf = (characters: number): string | Promise<string> =>
+    textOf(
+      logEntry(
+        notes.map((note) => shortened(note, characters)),
+        places,
+      ),
+    );
+  try {
+    return await textOf(logEntry(notes, places));
+  } catch {
+    // try again with shorter fields
+  }
+  try {
+    return await shortOf(most);
+  } catch {
+    return shortOf(Math.min(most, SHORT_CHARACTERS));
+  }
+}
+
+/** Fields up to this many characters are always logged: ids, names, numbers. */
+const SHORT_CHARACTERS = 200;
+const TOO_LARGE = 'too large for the log';
+
+/** Returns the note with each large field replaced by a text that it was omitted. */
+const shortened = (note: EventNote, most: number): EventNote => {
+  const short = Object.entries(note.fields).map(([name, value]: [string, unknown]) => {
+    // an outcome is small, mostly a reference, and readers rely on it
+    if (name === 'outcome' || lengthOf(value) <= most) return [name, value];
+    return [name, typeof value === 'string' ? `(${TOO_LARGE})` : { omitted: TOO_LARGE }];
+  });
+  return { ...note, fields: Object.fromEntries(short) as EventNote['fields'] };
+};
+
+function lengthOf(value: unknown): number {
+  try {
+    return (JSON.stringify(value) ?? '').length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Whether an execution has logged any event. */
 export async function hasLog(
   store: SessionStore,
   sessionId: string,
@@ -60,7 +112,7 @@ export async function hasLog(
   return (await store.events(sessionId, executionId, { after: 0, limit: 1 })).length > 0;
 }
 
-/** Events of the log as they were emitted, in order, of the first rows that fit. */
+/** Reads the events of the first rows that fit, in order and as they were emitted. */
 export async function readLog(
   reader: RowReader,
   { id }: SessionRow,
@@ -91,7 +143,7 @@ export async function readLog(
   return { events: read, rowCount: entries.length, characters };
 }
 
-/** Rows of the log as this release writes them. */
+/** Converts rows of the log to the format of this release. */
 export const entriesOf = (values: readonly unknown[]): readonly LogEntry[] =>
   (values as readonly LogEntry[]).map(presentForm);
 

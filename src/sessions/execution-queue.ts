@@ -1,94 +1,55 @@
-import { AgentError, whole } from '../errors/agent-error.ts';
+import { AgentError } from '../errors/agent-error.ts';
 
-/** Decides who tries to work on a session, and when. It may forget everything: the store knows what is open. */
+/** Properties of a session that a queue uses to schedule it. */
+export interface QueueEntry {
+  /** The owner of the session. Owners take turns. */
+  readonly owner?: string;
+  readonly agent?: string;
+  /** Whether a stop was requested for the session. A stop is quick and runs ahead of waiting sessions. */
+  readonly isUrgent?: boolean;
+}
+
+/** Work of this process, for a queue that processes share. */
+export interface LocalWork {
+  /** Number of additional sessions that this process can work on now. */
+  readonly free: number;
+  /** Starts work on a session in this process. Returns false without capacity. */
+  tryAdd(sessionId: string, entry: QueueEntry): boolean;
+}
+
+/**
+ * Decides which process works on a session, and when. A queue may lose its entries: the store knows the open sessions.
+ */
 export interface ExecutionQueue {
-  /** Called once, by the runtime: what to do with a session whose turn it is. */
-  start(work: (sessionId: string) => Promise<void>): void;
   /**
-   * Refuses with `queue_full` where there is no more room; a session that is in the queue is not added again. One that
-   * `isUrgent` is to be stopped: that takes a moment, and should wait for nothing.
+   * Starts the queue. A runtime that works calls it once, with the function that works on a session and the names of
+   * its agents.
    */
-  add(sessionId: string, options?: { readonly isUrgent?: boolean }): void | Promise<void>;
-  /** Whether `add` would refuse. */
+  start(work: (sessionId: string) => Promise<void>, agents?: readonly string[]): void;
+  /**
+   * Adds a session. Throws `queue_full` if the queue is full. A session that waits is not added again; one that runs
+   * gets another turn afterward.
+   */
+  add(sessionId: string, entry?: QueueEntry): void | Promise<void>;
+  /** Whether `add` would throw `queue_full`. */
   readonly isFull: boolean;
-  /** How many sessions wait for their turn. */
+  /** Number of sessions that wait for their turn. */
   readonly waiting: number;
-  /** Takes up nothing more, and resolves when what runs has ended. */
+  /**
+   * Whether the session waits or runs in this process. If a queue does not implement it, waiting sessions may be added
+   * repeatedly.
+   */
+  has?(sessionId: string): boolean;
+  /** Local capacity of a queue that processes share. Used to start sessions that the queue has lost. */
+  readonly local?: LocalWork;
+  /** Starts no more sessions, and resolves when all running ones have ended. */
   drain(): Promise<void>;
-}
-
-export interface InProcessQueueOptions {
-  /** How many sessions are worked on at the same time. Default 50. */
-  readonly concurrency?: number;
-  /** How many may wait for their turn. Default 10,000. */
-  readonly maxWaiting?: number;
-}
-
-/** The default queue: in memory, first come first served, one turn per session at a time. */
-export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQueue {
-  const concurrency = whole('inProcessQueue concurrency', options.concurrency ?? 50);
-  const maxWaiting = whole('inProcessQueue maxWaiting', options.maxWaiting ?? 10_000);
-  const waiting = new Set<string>();
-  const urgent = new Set<string>();
-  const running = new Map<string, Promise<void>>();
-  let work: ((sessionId: string) => Promise<void>) | null = null;
-  let isDraining = false;
-
-  const next = (): void => {
-    if (work === null || isDraining) return;
-    for (const sessionId of urgent) begin(sessionId, work);
-    for (const sessionId of waiting) {
-      if (running.size >= concurrency) return;
-      begin(sessionId, work);
-    }
-  };
-  const begin = (sessionId: string, take: NonNullable<typeof work>): void => {
-    // asked for again while it runs: its turn comes after
-    if (running.has(sessionId)) return;
-    waiting.delete(sessionId);
-    urgent.delete(sessionId);
-    running.set(sessionId, turn(sessionId, take));
-  };
-  const turn = async (sessionId: string, take: NonNullable<typeof work>): Promise<void> => {
-    try {
-      await take(sessionId);
-    } catch {
-      // the runtime reports
-    }
-    running.delete(sessionId);
-    next();
-  };
-
-  return {
-    start(given): void {
-      work = given;
-      next();
-    },
-    add(sessionId, { isUrgent = false } = {}): void {
-      if (isUrgent) urgent.add(sessionId);
-      else if (waiting.size >= maxWaiting && !waiting.has(sessionId)) throw queueFull(waiting.size);
-      else waiting.add(sessionId);
-      next();
-    },
-    get isFull() {
-      return waiting.size >= maxWaiting;
-    },
-    get waiting() {
-      return waiting.size;
-    },
-    async drain(): Promise<void> {
-      isDraining = true;
-      waiting.clear();
-      urgent.clear();
-      await Promise.all(running.values());
-    },
-  };
 }
 
 export const queueFull = (waiting: number): AgentError =>
   new AgentError(
     'queue_full',
-    `The queue is full: ${waiting} waiting. Nothing was stored: try again later, or allow more at a time ` +
-      'with inProcessQueue({ concurrency, maxWaiting }).',
+    `The queue is full: ${waiting} sessions are waiting. Nothing was stored. Try again later, or raise the options ` +
+      'concurrency or maxWaiting of the queue.',
     { details: { waiting } },
   );

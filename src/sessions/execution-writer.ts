@@ -1,17 +1,19 @@
+import { isoTime, type Clock } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { isNumbered, type AgentEvent, type AgentEventType } from '../events/agent-event.ts';
+import { isNumbered, type AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote } from '../events/event-outlet.ts';
-import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
-import { commitOf, joined, type CommitDraft } from './commit-rows.ts';
-import type { LogPosition } from './feed/live-source.ts';
-import { afterExecution, withoutArgs, withoutText } from './logged-notes.ts';
-import type { LostStreams } from './lost-streams.ts';
-import type { RowWriter } from './row-writer.ts';
+import { CommitBatch, commitOf, type StagedEvent } from './commit-batch.ts';
+import type { Stay } from './quarantine.ts';
+import { RowWriter } from './row-writer.ts';
+import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
-import type { CommitReceipt, SessionStore } from './session-store.ts';
+import type { SessionListeners } from './session-listeners.ts';
+import type { SessionRow } from './session-rows.ts';
+import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
+import type { SessionWorker } from './session-worker.ts';
 import { isRefusedValue } from './stores/store-errors.ts';
 
-/** Waits between tries at a store that fails for a moment. */
+/** Waits between tries, in milliseconds, for a store that fails temporarily. */
 const RETRY_WAITS_MS = [20, 100, 500, 2_000];
 const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
   'StreamChunk',
@@ -23,113 +25,126 @@ const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
   'StreamDiscarded',
 ]);
 
-export interface ExecutionWriterOptions {
-  readonly store: SessionStore;
-  readonly rows: RowWriter;
-  readonly sessionId: string;
+/** An execution and the position from which its writer continues. */
+export interface WrittenExecution {
+  /** The session as the last commit left it. */
+  readonly row: SessionRow;
   readonly executionId: string;
-  readonly token: number;
-  readonly revision: number;
-  /** Last sequence number of this execution's log. */
-  readonly seq: number;
-  /** Of a new execution: where the log of the one before ended. */
-  readonly previous?: LogPosition | undefined;
+  /** Whether the execution begins now. Its log is empty, and its first event names the previous execution. */
+  readonly isNew: boolean;
+  /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
-  readonly definition: string;
   readonly title?: string | undefined;
-  now(): string;
-  /** Hears of every event after it was written down. */
-  onEvent(event: AgentEvent, seq: number | null, follows: number): void;
-  /** Whether anybody hears the events of this session. */
-  hasListeners(): boolean;
-  /** The work must end at once: nothing more can be written. */
-  failed(error: unknown): void;
-  signalled(receipt: CommitReceipt): void;
-  /** Whether the last text of the model stays out of the log: its agent's redactor is not known here. */
+  /** Prompt and tools, as JSON. */
+  readonly definition: string;
+  /** Name under which the definition is already stored. */
+  readonly keptDefinition?: string | null;
+  /**
+   * Whether to keep the last text of the model out of the log, because this process does not have its agent's redactor.
+   */
   readonly hidesText?: boolean;
-  /** Given where the session runs alone: a step that was begun and done so is written down. */
-  quarantineEnded?(): void;
+  /** The session's stay in this process. A step that it runs alone ends its quarantine. */
+  readonly stay?: Stay;
 }
 
 /**
- * Writes one execution down, in order: what is staged in the same moment goes into one commit, and listeners hear of
- * an event only when it is in the log.
+ * Writes one execution to the store, in order. Rows that are staged in the same tick go into one commit. Listeners get
+ * an event only after it is in the log.
  */
 export class ExecutionWriter {
-  readonly options: ExecutionWriterOptions;
-  failure: unknown = null;
+  readonly store: SessionStore;
+  readonly rows: RowWriter;
+  readonly signals: RunSignals;
+  readonly execution: WrittenExecution;
+  /** Last number in the log when the writer was created. */
+  readonly firstSeq: number;
   receipt: CommitReceipt | null = null;
-  /** Something could not be written whatever its size. */
+  /** Whether the store refused a value for a reason other than its size. */
   hasUnwritable = false;
-  /** The last commit is on its way: the lease may be given back from now on. */
-  hasEnded = false;
-  seq: number;
+  readonly #clock: Clock;
+  readonly #listeners: SessionListeners;
+  #seq: number;
   #notifiedSeq: number;
-  /** Calls that another process has started and whose end is unknown. */
-  readonly lostCalls: Set<string> = new Set();
-  /** What an earlier worker of this execution may have streamed. */
-  lost: LostStreams | null = null;
-  readonly nestedFrames: Map<string, AgentFrame> = new Map();
   #revision: number;
   #batch: CommitBatch = new CommitBatch();
-  /** Whole steps that are written together with what follows, unless that is too large. */
+  /** Whole steps that are written together with the next batch, unless that is too large. */
   #sealed: CommitBatch[] = [];
   #tail: Promise<void> = Promise.resolve();
   #isWriting = false;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  #definitionKept: Promise<string> | null = null;
-  /** The name under which prompt and tools are kept, as soon as it is known. */
-  definition: string | null = null;
+  #isPlanned = false;
+  #definition: string | Promise<string> | null;
 
-  constructor(options: ExecutionWriterOptions) {
-    this.options = options;
-    this.#revision = options.revision;
-    this.seq = options.seq;
-    this.#notifiedSeq = options.seq;
+  constructor(
+    { lookup, listeners }: Pick<SessionWorker, 'lookup' | 'listeners'>,
+    signals: RunSignals,
+    execution: WrittenExecution,
+  ) {
+    const { row, isNew, salt, keptDefinition = null } = execution;
+    this.store = lookup.store;
+    this.rows = new RowWriter(lookup.store, salt);
+    this.signals = signals;
+    this.execution = execution;
+    this.firstSeq = isNew ? 0 : row.seq;
+    this.#clock = lookup.clock;
+    this.#listeners = listeners;
+    this.#seq = this.#notifiedSeq = this.firstSeq;
+    this.#revision = row.revision;
+    this.#definition = keptDefinition;
   }
 
+  /** Rows that are staged for the next commit. */
   get batch(): CommitBatch {
     return this.#batch;
   }
 
+  get #hasListeners(): boolean {
+    return this.#listeners.wants(this.execution.row.id);
+  }
+
   wants(type: AgentEventType): boolean {
-    return isNumbered(type) || this.options.hasListeners();
+    return isNumbered(type) || this.#hasListeners;
   }
 
   publish(given: EventNote, tell: () => void): void {
-    if (this.failure) return;
-    const shown = this.options.hidesText ? withoutText(given) : given;
-    const seq = isNumbered(shown.type) ? ++this.seq : null;
-    const { previous } = this.options;
-    const note = seq === 1 && previous ? afterExecution(shown, previous) : shown;
-    if (seq === null && !this.#isWriting && this.#hasNoEvents)
-      return this.#tell({ note, seq, tell });
-    this.#batch.events.push({ note, seq, tell });
+    if (this.signals.failure) return;
+    const seq = isNumbered(given.type) ? ++this.#seq : null;
+    const staged = { note: this.#logged(given, seq), seq, tell };
+    const isFirst = this.#batch.events.length === 0 && this.#sealed.length === 0;
+    if (seq === null && isFirst && !this.#isWriting) return this.#tell(staged);
+    this.#batch.events.push(staged);
     this.soon();
   }
 
-  get #hasNoEvents(): boolean {
-    return this.#batch.events.length === 0 && this.#sealed.length === 0;
+  #logged(note: EventNote, seq: number | null): EventNote {
+    const { hidesText, isNew, row } = this.execution;
+    const { executionId, seq: last } = row;
+    if (hidesText && 'outputText' in note.fields) return withFields(note, { outputText: '' });
+    if (seq !== 1 || !isNew || executionId === null || note.type !== 'AgentStarted') return note;
+    return withFields(note, { previous: { executionId, seq: last } });
   }
 
   #tell({ note, seq, tell }: StagedEvent): void {
     tell();
     const follows = this.#notifiedSeq;
     this.#notifiedSeq = seq ?? follows;
-    if (this.options.hasListeners()) this.options.onEvent(eventOf(note), seq, follows);
+    if (!this.#hasListeners) return;
+    const { id: sessionId, owner } = this.execution.row;
+    this.#listeners.notify({ sessionId, owner, seq, follows, event: eventOf(note) });
   }
 
-  /** Writes what is staged shortly, unless a commit takes it along before. */
+  /** Schedules a write of the staged rows, unless a commit includes them first. */
   soon(): void {
-    // one that finds nothing to do costs less than to stop it with every commit
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null;
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    // a timer that finds nothing to do costs less than clearing it with every commit
+    setTimeout(() => {
+      this.#isPlanned = false;
       if (this.#batch.isEmpty && this.#sealed.length === 0) return;
-      this.commit().catch(() => {}); // the next commit reports it
+      this.commit().catch(() => {}); // the next commit reports the failure
     }, 0);
   }
 
-  /** What is staged is whole; it is written shortly, or with the next commit if that comes before. */
+  /** Closes the staged batch as a whole step. It is written soon, or with the next commit if that is earlier. */
   seal(): void {
     this.#sealed.push(this.#batch);
     this.#batch = new CommitBatch();
@@ -138,7 +153,8 @@ export class ExecutionWriter {
 
   /** Resolves when everything staged up to now is in the store. */
   commit(): Promise<void> {
-    if (this.failure) return Promise.reject(this.failure);
+    const { failure } = this.signals;
+    if (failure) return Promise.reject(failure);
     const batch = this.#batch;
     if (batch.written === null) {
       batch.written = this.#tail.then(() => this.#write(batch));
@@ -147,29 +163,33 @@ export class ExecutionWriter {
     return batch.written;
   }
 
-  /** Prompt and tools go with the first commit that has a state. */
-  keepDefinition(): Promise<string> {
-    const { rows, definition } = this.options;
-    return (this.#definitionKept ??= rows
-      .keep(definition, '')
-      .then((name) => (this.definition = name)));
+  /** Returns the name of the stored prompt and tools. They are written with the first commit that has a state. */
+  definition(): string | Promise<string> {
+    this.#definition ??= this.rows
+      .keep(this.execution.definition, '')
+      .then((name) => (this.#definition = name));
+    return this.#definition;
   }
 
   async #write(batch: CommitBatch): Promise<void> {
-    if (this.failure) throw this.failure;
+    const { signals } = this;
+    if (signals.failure) throw signals.failure;
     const parts = this.#take(batch);
     this.#isWriting = true;
     try {
       await this.#writeParts(parts);
     } catch (error) {
-      if (!isOfContent(error)) this.fail(error);
+      if (!isOfContent(error)) signals.fail(error);
       throw error;
     } finally {
       this.#isWriting = false;
     }
   }
 
-  /** Everything up to this batch. While its turn had not come, it may have been sealed, and another one begun. */
+  /**
+   * Removes and returns all batches up to this one. While it waited for its turn, it may have been sealed and a new one
+   * started.
+   */
   #take(batch: CommitBatch): readonly CommitBatch[] {
     const place = this.#sealed.indexOf(batch);
     if (place !== -1) return this.#sealed.splice(0, place + 1);
@@ -177,7 +197,10 @@ export class ExecutionWriter {
     return [...this.#sealed.splice(0), batch];
   }
 
-  /** Together, else one by one: what cannot be written must not take along what was whole before it. */
+  /**
+   * Writes the batches together, or else one by one, so that a batch that cannot be written does not affect whole ones
+   * before it.
+   */
   async #writeParts(parts: readonly CommitBatch[]): Promise<void> {
     if (parts.length > 1)
       try {
@@ -196,101 +219,80 @@ export class ExecutionWriter {
   }
 
   async #writeTogether(parts: readonly CommitBatch[]): Promise<void> {
-    await this.#store(parts);
+    const written = parts.filter((part) => part.hasRows);
+    if (written.length > 0) await this.#store(written);
     for (const { events } of parts) for (const staged of events) this.#tell(staged);
   }
 
   async #store(parts: readonly CommitBatch[]): Promise<void> {
-    const written = parts.filter((part) => part.hasRows);
-    if (written.length === 0) return;
-    const { rows, store, quarantineEnded } = this.options;
-    const commit = await this.#draft(written);
-    const isCleared = quarantineEnded && written.some(({ hasWholeStep }) => hasWholeStep);
-    if (isCleared) commit.endsQuarantine = true;
-    if (commit.end !== undefined) this.hasEnded = true;
-    const blobs = rows.takeBlobs();
-    const isSeen = commit.done !== undefined || commit.end !== undefined;
-    commit.revision = this.#revision;
-    commit.blobs = blobs;
-    if (isSeen) commit.at = this.options.now();
-    const receipt = await this.#tried(() => store.commit(commit));
-    this.#revision += 1;
-    rows.stored(blobs);
-    for (const { states } of written)
-      for (const [frame, staged] of states) {
-        const { state } = staged;
-        const { messages, steps } = frame.placement;
-        frame.saved = staged;
-        frame.stored = {
-          messages: state.messages.length + messages,
-          steps: state.steps.length + steps,
-        };
-      }
-    this.receipt = receipt;
-    if (isCleared) quarantineEnded();
-    if (receipt.stopReason !== null || receipt.pauseReason !== null)
-      this.options.signalled(receipt);
-  }
-
-  /** What is thrown here is about what was to be written: the next try would come to the same. */
-  async #draft(parts: readonly CommitBatch[]): Promise<CommitDraft> {
-    try {
-      const drafts: CommitDraft[] = [];
-      for (const [i, part] of parts.entries())
-        drafts.push(await commitOf(part, this, parts.slice(i + 1)));
-      return joined(drafts);
-    } catch (error) {
+    const { rows, signals } = this;
+    const { stay } = this.execution;
+    const commit = await commitOf(parts, this, this.#revision).catch((error: unknown) => {
+      // caused by the content: another try would fail the same way
       throw AgentError.is(error, 'state_too_large') ? error : notWritable(error);
-    }
+    });
+    const { done, end, blobs = [] } = commit;
+    const isCleared = stay?.isAlone === true && parts.some(({ hasWholeStep }) => hasWholeStep);
+    if (isCleared) commit.endsQuarantine = true;
+    if (done !== undefined || end !== undefined) commit.at = isoTime(this.#clock.now());
+    if (end !== undefined) signals.isEnding = true;
+    const receipt = await this.#sent(commit);
+    this.#revision += 1;
+    this.receipt = receipt;
+    rows.stored(blobs);
+    for (const part of parts) part.keep();
+    if (isCleared) stay.share();
+    if (receipt.stopReason !== null || receipt.pauseReason !== null) signals.signalled(receipt);
   }
 
-  /** A commit that is sent again is written once, so a store that fails for a moment is asked again. */
-  async #tried<T>(work: () => Promise<T>): Promise<T> {
+  /** Sends a commit, and retries if the store fails temporarily. A commit that is sent twice is written once. */
+  async #sent(commit: Commit): Promise<CommitReceipt> {
     for (const waitMs of RETRY_WAITS_MS)
       try {
-        return await work();
+        return await this.store.commit(commit);
       } catch (error) {
         if (isRefusedValue(error)) throw notWritable(error);
         if (AgentError.is(error) && error.code !== 'store_failed') throw error;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
-        if (this.failure) throw this.failure;
+        if (this.signals.failure) throw this.signals.failure;
       }
-    return work();
+    return this.store.commit(commit);
   }
 
   /**
-   * A row cannot be written: nothing was, and the run goes back to what is written down. What began is still told; what
-   * became of it is not, for it has not happened.
+   * Resets the run to what is stored, after a row could not be written. Start events are still emitted; results are
+   * not, because they were not stored.
    */
   #undo(parts: readonly CommitBatch[]): void {
     const staged = parts.flatMap(({ events }) => events);
-    for (const { states } of parts)
-      for (const frame of states.keys()) Object.assign(frame, frame.stored);
+    for (const part of parts) part.discard();
     const next = this.#batch;
     const began = staged
       .filter(({ note }) => BEGINNINGS.has(note.type))
       .map((event) => (this.hasUnwritable ? { ...event, note: withoutArgs(event.note) } : event));
-    this.seq -= [...staged, ...next.events].filter(({ seq }) => seq !== null).length;
+    this.#seq -= [...staged, ...next.events].filter(({ seq }) => seq !== null).length;
     next.events = [...began, ...next.events].map((event) =>
-      event.seq === null ? event : { ...event, seq: ++this.seq },
+      event.seq === null ? event : { ...event, seq: ++this.#seq },
     );
     for (const { done } of parts) next.done ??= done;
   }
 
-  /** Nothing of the commit was written, its large values neither. */
+  /** Drops the large values of a refused commit: nothing of it was written. */
   #forgetRefused(error: unknown): void {
     if (!isOfContent(error)) throw error;
     this.hasUnwritable ||= error.code !== 'state_too_large';
-    this.options.rows.takeBlobs();
-    this.definition = null;
-    this.#definitionKept = null;
-  }
-
-  /** Nothing more is written, and the work ends. */
-  fail(error: unknown): void {
-    this.failure ??= error;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.options.failed(error);
+    this.rows.takeBlobs();
+    this.#definition = null;
   }
 }
+
+const withFields = (note: EventNote, fields: object): EventNote => ({
+  ...note,
+  fields: { ...note.fields, ...fields },
+});
+
+/** Replaces the arguments in an event, because they may be the value that cannot be written. */
+const withoutArgs = (note: EventNote): EventNote =>
+  'args' in note.fields
+    ? withFields(note, { args: { omitted: 'The arguments could not be stored.' } })
+    : note;

@@ -40,11 +40,11 @@ async function forkRow(
   const at = isWhole ? null : await stepAt(reader, source, atStep ?? source.stepCount);
   const found = at ? await stateAt(lookup, reader, source, head, at) : head.state;
   const { id: forkedFrom } = found.execution;
-  // its own: what a tool does here is not what it did there, even under the same call id
+  // a new id: the same call id in both sessions stands for two tool calls
   const execution = {
     ...found.execution,
     id: forkedFrom && uuid(),
-    // also of grants behind the step: a copy is no way to grant them once more
+    // includes grants after the step, so that a fork cannot be granted them again
     ...(await grantLogOf(reader, source, head, forkedFrom)),
   };
   const state = { ...found, execution, agentId: uuid() };
@@ -54,7 +54,7 @@ async function forkRow(
     agent: source.agent,
     status: state.status,
     executionId: state.execution.id || null,
-    // the messages of a step in work stay behind with it
+    // messages of an unfinished step are not copied
     head: await plainBody(lookup.store, { ...head, pending: undefined, forkedFrom, state }),
     messageCount: at?.mark.messages ?? source.messageCount,
     stepCount: at?.number ?? source.stepCount,
@@ -63,7 +63,7 @@ async function forkRow(
   };
 }
 
-/** All grants that an execution has got, as far as the store knows. */
+/** Returns all grants to an execution that are in the store. */
 async function grantLogOf(
   reader: RowReader,
   source: SessionRow,
@@ -100,7 +100,10 @@ async function stepAt(reader: RowReader, source: SessionRow, number: number): Pr
   return { number, step: step as AgentStepJSON, mark: mark as ForkPoint }; // one value per row
 }
 
-/** As it was after that step: paused where it would have continued, so that it can be resumed or take a new message. */
+/**
+ * Returns the state after a step. It is paused if the run would have continued, so that it accepts resume or a new
+ * message.
+ */
 async function stateAt(
   lookup: SessionLookup,
   reader: RowReader,

@@ -14,23 +14,24 @@ import { invalidOption, show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 
 /**
- * Most that owners may grant to one execution, all their grants together: an amount for each kind, `0` for none of it,
- * `'unlimited'` for no cap. A kind that is left out has the default: the limit once more, plus what was used beyond it.
+ * Caps on the sum of all grants that owners may give to one execution: an amount for each kind, `0` for none,
+ * `'unlimited'` for no cap. A kind that is left out has the default cap: the limit again, plus the amount that was used
+ * beyond it.
  */
 export type OwnerGrantCaps = 'unlimited' | { readonly [K in GrantKind]?: GrantCap };
 
 export interface GrantQuestion {
   readonly session: { readonly id: string; readonly owner: string; readonly agent: string };
   readonly executionId: string;
-  /** What owners have granted to this execution before. */
+  /** Grants that owners have given to this execution so far. */
   readonly granted: Grants;
-  /** What the owner asks for; null where a view asks what is left. */
+  /** Grant that the owner asks for; null if a view asks for the remaining allowance. */
   readonly requested: Grants | null;
-  /** The caps that apply where the answer names none. */
+  /** Caps that apply to kinds that the answer leaves out. */
   readonly defaults: Readonly<Record<GrantKind, number>>;
 }
 
-/** The caps, or a function that finds them, for example by the plan that the owner pays for. */
+/** Caps, or a function that returns them, for example based on the owner's plan. */
 export type GrantPolicy =
   | OwnerGrantCaps
   | ((question: GrantQuestion) => OwnerGrantCaps | Promise<OwnerGrantCaps>);
@@ -43,7 +44,7 @@ export interface GrantSubject {
   readonly limits: readonly GrantLimit[];
 }
 
-/** Refuses what is no policy when the runtime is made, not when the first owner asks. */
+/** Checks a policy when the runtime is created, before an owner first asks. */
 export function checkedPolicy(option: string, policy: GrantPolicy): GrantPolicy {
   if (typeof policy !== 'function') checkCaps(option, policy);
   return policy;
@@ -54,7 +55,7 @@ export interface OwnersGrants {
   readonly allowance: GrantAllowance;
 }
 
-/** The caps for owners of this execution, and what is left of them. */
+/** Returns the caps for owners of this execution, and the remaining allowance. */
 export async function ownersGrants(
   policy: GrantPolicy,
   { session, execution, outcome, limits }: GrantSubject,
@@ -82,7 +83,10 @@ export async function ownersGrants(
 const amountsAboveZero = (amounts: Readonly<Record<GrantKind, number>>): Grants =>
   Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount > 0));
 
-/** The operator's mistake, so no error that a client is shown. */
+/**
+ * Checks the answer of a policy function. A mistake there is the operator's, so it throws an error that clients do not
+ * see.
+ */
 function checkedAnswer(answer: OwnerGrantCaps): OwnerGrantCaps {
   try {
     return checkCaps('the function of grants', answer);

@@ -1,9 +1,9 @@
-/** Ends what is waited for before its time. */
+/** Functions that end pending waits early with an error. */
 export type Aborts = Set<(error: Error) => void>;
 
 /**
- * The work's outcome, or a rejection with `late` when there is none within that time, or with the error of an abort.
- * The work itself is not stopped.
+ * Settles like the work, or rejects with `late` after `ms` milliseconds or with the error of an abort. The work itself
+ * is not stopped.
  */
 export async function inTime<T>(
   work: Promise<T>,

@@ -12,7 +12,7 @@ const unpacked = async (
   return Promise.all(rows.map((row) => filled(row, large, () => undefined)));
 };
 
-/** Keeps what is taken out, under short names. */
+/** Stores extracted values under short names. */
 function box() {
   const kept = new Map<string, string>();
   const asked: (readonly string[])[] = [];
@@ -34,8 +34,8 @@ function box() {
 const large = 'x'.repeat(LARGE_CHARACTERS + 1);
 const small = 'x'.repeat(LARGE_CHARACTERS);
 
-describe('a row', () => {
-  it('without a large text is plain JSON, however long it is', async () => {
+describe('a packed row', () => {
+  it('is plain JSON if it has no large text, whatever its length', async () => {
     const { keep, kept } = box();
     for (const value of [null, 'a', { a: 1 }, [small.slice(2)], Array(9_000).fill(1)]) {
       expect(await packed(value, keep)).toBe(JSON.stringify(value));
@@ -63,7 +63,7 @@ describe('a row', () => {
       JSON.parse(`{"__proto__":{"a":"${large}"},"constructor":"${large}"}`),
       [large],
     ],
-  ])('%s is taken out once, and comes back', async (_what, value, texts) => {
+  ])('stores %s once outside the row and restores it', async (_what, value, texts) => {
     const { keep, kept, fetch } = box();
     const text = await packed(value, keep);
     expect(text.length).toBeLessThan(400);
@@ -72,7 +72,7 @@ describe('a row', () => {
     expect(JSON.stringify(back)).toBe(JSON.stringify(value));
   });
 
-  it('that needs a text which is gone says so', async () => {
+  it('rejects with invalid_state if a large text is missing', async () => {
     const { keep, kept, fetch } = box();
     const text = await packed({ a: large }, keep);
     kept.clear();
@@ -82,7 +82,7 @@ describe('a row', () => {
     });
   });
 
-  it('is read with others in one request, for each text once', async () => {
+  it('is read together with others in one request that names each text once', async () => {
     const { keep, asked, fetch } = box();
     const values = [{ a: large }, 'plain', { b: [large, `${large}!`] }];
     const texts: string[] = [];
@@ -94,7 +94,7 @@ describe('a row', () => {
   });
 });
 
-it('whatever JSON goes in comes out', async () => {
+it('restores any JSON value', async () => {
   const leaf = fc.oneof(fc.jsonValue(), fc.constantFrom(large, small, `@${large}`));
   const keys = fc.oneof(
     fc.string(),

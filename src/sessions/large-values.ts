@@ -1,20 +1,20 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { isRecord, type JsonValue } from '../json.ts';
 
-/** Texts longer than this are kept once, apart from the row they stand in. */
+/** Texts longer than this are stored once, outside their row. */
 export const LARGE_CHARACTERS = 8_192;
 
 type Path = readonly (string | number)[];
 /**
- * Where a value was taken out, and the hash it is kept under; `json` where it was not a text. Rows of 0.1.0 do not say
- * how many characters it has.
+ * The path of an extracted value and the hash it is stored under; kind `json` if it was not a text. Rows of 0.1.0 do
+ * not have the number of characters.
  */
 type Reference = readonly [path: Path, hash: string, kind: 'text' | 'json', characters?: number];
 
-/** Takes a large text, gives the name to find it by. */
+/** Stores a large text and returns the name to find it by. */
 export type KeepLarge = (text: string) => Promise<string>;
 
-/** The text of a row: JSON, with large values taken out. A row without any is plain JSON. */
+/** Returns the text of a row: JSON with large values extracted. A row without large values is plain JSON. */
 export function packed(value: unknown, keep: KeepLarge): string | Promise<string> {
   const text = JSON.stringify(value);
   return text.length <= LARGE_CHARACTERS ? text : withoutLarge(text, keep);
@@ -49,24 +49,24 @@ function takeOut(
   const rest = Object.entries(value).map(([key, inner]): [string, JsonValue] => {
     const text = isResultValue(value, key) ? JSON.stringify(inner) : '';
     if (text.length <= LARGE_CHARACTERS) return [key, takeOut(inner, [...path, key], found)];
-    // as text it is the content of the tool message too, and kept once
+    // the tool message has the same text as its content, so it is stored once
     found([...path, key], text, 'json');
     return [key, null];
   });
-  // not one by one: an assignment to __proto__ would be no key
+  // not assigned one by one: an assignment to __proto__ does not create a key
   return Object.fromEntries(rest);
 }
 
-/** In a result, and in the event that tells it. */
+/** Whether the key holds the value of a tool result, in the result itself or in its event. */
 const isResultValue = (holder: Record<string, unknown>, key: string): boolean =>
   typeof holder[key] === 'object' &&
   ((key === 'value' && 'callId' in holder) || (key === 'result' && 'toolCallId' in holder));
 
-/** A row that was read, with its large values still apart. */
+/** A row as read from the store, before its large values are filled in. */
 export interface PackedRow {
   readonly refs: readonly Reference[];
   readonly value: unknown;
-  /** Characters of its JSON, large values included; null where the row does not say. */
+  /** Number of characters of its JSON, including large values; null if the row does not have it. */
   readonly characters: number | null;
 }
 
@@ -84,7 +84,7 @@ export const hashesOf = (rows: readonly PackedRow[]): readonly string[] => [
   ...new Set(rows.flatMap(({ refs }) => refs.map(([, hash]) => hash))),
 ];
 
-/** The value of a row with its large values in their places; `pause` is asked for between them. */
+/** Fills the large values into a row. Calls `pause` between them. */
 export async function filled(
   { refs, value }: PackedRow,
   large: ReadonlyMap<string, string>,
@@ -112,6 +112,6 @@ const missing = (hash: string): AgentError =>
   new AgentError(
     'invalid_state',
     `A large value of this session (${hash.slice(0, 12)}…) is not in the store any more. ` +
-      'Rows of a session must be deleted with runtime.delete() or prune(), never by hand.',
+      'Delete rows only with runtime.delete() or prune(), never by hand.',
     { details: { hash } },
   );

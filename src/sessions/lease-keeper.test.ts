@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 describe('a lease that is held', () => {
-  it('is renewed and looked after, as long as it is held', async () => {
+  it('is renewed and polled for requests as long as it is held', async () => {
     const { keeper, asked, hold } = leaseRig();
     await vi.advanceTimersByTimeAsync(2_000);
     expect(asked).toEqual({ renew: 0, signals: 0 });
@@ -25,7 +25,7 @@ describe('a lease that is held', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('hears what others request', async () => {
+  it('receives requests of this and other processes', async () => {
     const { hold, store, keeper } = leaseRig();
     const { told } = await hold('a');
     keeper.signal('a', { stopReason: null, pauseReason: 'lunch' });
@@ -49,28 +49,28 @@ describe('a lease that is held', () => {
         await store.claim('a', { worker: 'w', ttlMs: 60_000 });
       },
     ],
-  ] as const)('is lost when it is %s', async (_how, happens) => {
-    const { hold, store, keeper } = leaseRig();
+  ] as const)('is lost when the session is %s', async (_how, happens) => {
+    const { hold, store } = leaseRig();
     const [a, b] = [await hold('a'), await hold('b')];
     await happens(store);
     await vi.advanceTimersByTimeAsync(150);
     expect(a.lost).toEqual(['stale_owner']);
     expect(b.lost).toEqual([]);
-    expect(await codeOf(keeper.confirm(a.lease))).toBe('stale_owner');
-    expect(keeper.confirm(b.lease)).toBeUndefined();
+    expect(await codeOf(a.lease.confirm())).toBe('stale_owner');
+    expect(b.lease.confirm()).toBeUndefined();
   });
 
-  it('tells of a loss that came while nothing worked under it', async () => {
+  it('notifies a new listener of an earlier loss', async () => {
     const { hold, store } = leaseRig();
     const { lease } = await hold('a');
     await store.delete('a');
     await vi.advanceTimersByTimeAsync(150);
     const lost: unknown[] = [];
-    lease.listen({ signalled: () => {}, lost: (error) => lost.push(error) });
+    lease.listen({ signalled: () => {}, handOver: () => {}, lost: (error) => lost.push(error) });
     expect(lost).toHaveLength(1);
   });
 
-  it('is not lost to a poll that was under way before it was claimed, or after it was dropped', async () => {
+  it('is not lost to a poll that started before the claim or that answers after the drop', async () => {
     const { hold, faults, keeper, store } = leaseRig();
     let answer: (signals: RenewedLease[]) => void = () => {};
     faults.signals = () => new Promise((resolve) => (answer = resolve));
@@ -84,7 +84,7 @@ describe('a lease that is held', () => {
     expect([first.lost, second.lost]).toEqual([[], []]);
   });
 
-  it('outlives a store that does not answer for a moment, and is asked for again before the next beat', async () => {
+  it('survives a short outage of the store and is renewed again before the next heartbeat', async () => {
     const { hold, faults, asked, store } = leaseRig();
     const { lost, told } = await hold('a');
     Object.assign(faults, { renew: down, signals: down });
@@ -100,7 +100,7 @@ describe('a lease that is held', () => {
     expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });
   });
 
-  it('is renewed though a poll for requests hangs, and though the beat before it hangs', async () => {
+  it('is renewed even if a poll for requests or the previous heartbeat hangs', async () => {
     const { hold, faults, asked, store } = leaseRig();
     await hold('a');
     faults.signals = silent;
@@ -111,11 +111,11 @@ describe('a lease that is held', () => {
     delete faults.renew;
     await vi.advanceTimersByTimeAsync(650);
     expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });
-    // one poll at a time, whatever becomes of it
+    // one poll at a time, even if it never ends
     expect(asked.signals).toBe(1);
   });
 
-  it('names what it holds to the store, and nothing else', async () => {
+  it('names only held leases to the store', async () => {
     const { hold, faults, store, keeper } = leaseRig();
     const named: unknown[] = [];
     faults.renew = (given) => {
@@ -130,7 +130,7 @@ describe('a lease that is held', () => {
 });
 
 describe('a claim whose answer is lost', () => {
-  it('is worked on: the session is ours', async () => {
+  it('still gets the lease if the store has carried it out', async () => {
     const { open, faults, keeper, store } = leaseRig();
     await open('a');
     faults.claim = async (...given) => {
@@ -143,7 +143,7 @@ describe('a claim whose answer is lost', () => {
     expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });
   });
 
-  it('is given back when the store answers again, before the lease runs out', async () => {
+  it('is released when the store answers again, before the lease expires', async () => {
     const { open, faults, keeper, store } = leaseRig();
     await open('a');
     faults.find = down;
@@ -157,7 +157,7 @@ describe('a claim whose answer is lost', () => {
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null });
   });
 
-  it('is given back too when it reaches the store after a while', async () => {
+  it('is released even if it reaches the store late', async () => {
     const { open, faults, keeper, store } = leaseRig();
     await open('a');
     let arrive = (): unknown => undefined;
@@ -175,7 +175,7 @@ describe('a claim whose answer is lost', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('runs out where nothing can be given back, though other leases are kept', async () => {
+  it('expires if it cannot be released, while other leases are kept', async () => {
     const { open, faults, keeper, store, hold } = leaseRig();
     await hold('b');
     await open('a');
@@ -190,7 +190,7 @@ describe('a claim whose answer is lost', () => {
     expect(await store.find('b')).toMatchObject({ worker: 'w', isLeased: true });
   });
 
-  it('is not taken for one that works here already', async () => {
+  it('is not confused with a lease that this worker already holds', async () => {
     const { hold, faults, keeper, store } = leaseRig();
     const { lease } = await hold('a');
     faults.claim = down;
@@ -200,14 +200,14 @@ describe('a claim whose answer is lost', () => {
     expect(lease.isLeaseValid).toBe(true);
   });
 
-  it('one claim of a session at a time', async () => {
+  it('is the only claim of its session at a time', async () => {
     const { open, keeper } = leaseRig();
     await open('a');
     const claims = await Promise.all([keeper.claim('a'), keeper.claim('a')]);
     expect(claims.filter((lease) => lease !== null)).toHaveLength(1);
   });
 
-  it('one claim of a session at a time, also where the answers are lost', async () => {
+  it('is the only claim of its session at a time, even if answers are lost', async () => {
     const { open, keeper, store, faults } = leaseRig();
     await open('a');
     faults.claim = async (...given) => {
@@ -219,8 +219,8 @@ describe('a claim whose answer is lost', () => {
   });
 });
 
-describe('a lease that is given back', () => {
-  it('is free at once, and the session as it was', async () => {
+describe('a released lease', () => {
+  it('is free immediately and leaves the session unchanged', async () => {
     const { hold, keeper, store } = leaseRig();
     const { lease } = await hold('a');
     await keeper.release(lease);
@@ -229,7 +229,7 @@ describe('a lease that is given back', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is left alone when another worker has it', async () => {
+  it('is left alone if another worker holds it', async () => {
     const { hold, keeper, store, take, faults } = leaseRig();
     const { lease } = await hold('a');
     faults.renew = down;
@@ -239,7 +239,7 @@ describe('a lease that is given back', () => {
     expect((await store.find('a'))?.worker).toBe('other');
   });
 
-  it('is tried again with the beats, until the store has heard of it', async () => {
+  it('is released again with each heartbeat until the store accepts it', async () => {
     const { hold, keeper, store, faults } = leaseRig();
     const { lease } = await hold('a');
     let fails = 2;
@@ -252,13 +252,13 @@ describe('a lease that is given back', () => {
   });
 });
 
-describe('a try that failed', () => {
+describe('a failed try', () => {
   const retry = { kind: 'retry', error: 'it broke', waitMs: 0 } as const;
 
   it.each([
     ['fails', down],
     ['does not answer', silent],
-  ])('gives its lease back though the store %s', async (_, release) => {
+  ])('releases its lease even if the store %s', async (_, release) => {
     const { hold, keeper, store, faults } = leaseRig();
     const { lease } = await hold('a');
     faults.release = release;
@@ -269,7 +269,7 @@ describe('a try that failed', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('gives its lease back though a commit of its work came in between', async () => {
+  it('releases its lease even if a commit of its work came in between', async () => {
     const { hold, keeper, store, faults } = leaseRig();
     const { lease } = await hold('a');
     let isLate = true;
@@ -286,8 +286,8 @@ describe('a try that failed', () => {
   });
 });
 
-describe('times', () => {
-  it('have defaults, and a lease is good for two beats', () => {
+describe('checkedLeaseTimes', () => {
+  it('has defaults and requires a lease of at least two heartbeats', () => {
     expect(checkedLeaseTimes()).toEqual({ leaseMs: 15_000, heartbeatMs: 5_000, signalMs: 400 });
     expect(checkedLeaseTimes({ signalMs: 50 }).signalMs).toBe(50);
     expect(checkedLeaseTimes({ leaseMs: 10_000 }).leaseMs).toBe(10_000);

@@ -1,15 +1,16 @@
 import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import { inTime } from './in-time.ts';
 import { Lease, msSince, thisMoment, type Moment } from './lease.ts';
+import type { SignalledReasons } from './run-signals.ts';
 import type { LeaseRequest, LeaseSignal, Release, SessionStore } from './session-store.ts';
 import { staleOwner } from './stores/store-errors.ts';
 
 export interface LeaseTimes {
-  /** How long a lease is good without a heartbeat. Default 15 seconds. */
+  /** How long a lease is valid without a heartbeat, in milliseconds. Default 15,000. */
   readonly leaseMs: number;
-  /** Default 5 seconds. */
+  /** How often leases are renewed, in milliseconds. Default 5,000. */
   readonly heartbeatMs: number;
-  /** How often a running execution looks for a stop or pause from elsewhere. Default 400 milliseconds. */
+  /** How often the store is polled for stop and pause requests of other processes, in milliseconds. Default 400. */
   readonly signalMs: number;
 }
 
@@ -19,7 +20,7 @@ const defaultLeaseTimes: LeaseTimes = {
   signalMs: 400,
 };
 
-/** Two beats may be missed before a lease runs out. */
+/** Fills in defaults and checks that a lease lasts at least two heartbeats. */
 export function checkedLeaseTimes(given: Partial<LeaseTimes> = {}): LeaseTimes {
   const times = { ...defaultLeaseTimes, ...given };
   for (const [name, ms] of Object.entries(times)) positive(`lease ${name}`, ms);
@@ -28,17 +29,15 @@ export function checkedLeaseTimes(given: Partial<LeaseTimes> = {}): LeaseTimes {
   throw invalidOption('lease leaseMs', leaseMs, `at least twice the heartbeatMs of ${heartbeatMs}`);
 }
 
-/** A lease to give back: a null token stands for a claim whose answer was lost. */
+/** A lease to release. A null token means a claim whose answer was lost. */
 interface Return {
   readonly token: number | null;
   readonly since: Moment;
 }
 
 const RELEASE_TRIES = 3;
-const PROOF_TRIES = 4;
-const LONGEST_WAIT_MS = 1_000;
 
-/** Claims sessions for one worker, keeps its leases alive and passes on requests of other processes. */
+/** Claims sessions for one worker, renews its leases and forwards requests of other processes. */
 export class LeaseKeeper {
   readonly #store: SessionStore;
   readonly #worker: string;
@@ -48,6 +47,8 @@ export class LeaseKeeper {
   readonly #returns: Map<string, Return> = new Map();
   #timers: ReturnType<typeof setInterval>[] = [];
   #retry: ReturnType<typeof setTimeout> | null = null;
+  #isPolling = false;
+  #isPollWanted = false;
 
   constructor(store: SessionStore, worker: string, times: LeaseTimes) {
     this.#store = store;
@@ -55,7 +56,7 @@ export class LeaseKeeper {
     this.#times = times;
   }
 
-  /** Null where the session cannot be had. The lease is kept alive until `drop` or `release`. */
+  /** Claims a session. Returns null if it cannot be claimed. The lease is renewed until `drop` or `release`. */
   async claim(
     sessionId: string,
     request: Omit<LeaseRequest, 'worker' | 'ttlMs'> = {},
@@ -69,7 +70,7 @@ export class LeaseKeeper {
         .claim(sessionId, { ...request, worker: this.#worker, ttlMs })
         .catch((error: unknown) => this.#lostClaim(sessionId, error));
       if (!row) return null;
-      const lease = new Lease(row, ttlMs, askedAt);
+      const lease = new Lease(row, ttlMs, askedAt, (held) => this.#renew([held]));
       this.#returns.delete(sessionId);
       this.#leases.set(sessionId, lease);
       this.#keepTime();
@@ -79,25 +80,25 @@ export class LeaseKeeper {
     }
   }
 
-  /** The store may have carried out a claim whose answer never came: then the session is ours, and is worked on. */
+  /** Returns the row if the store has carried out a claim whose answer was lost. */
   async #lostClaim(sessionId: string, error: unknown): ReturnType<SessionStore['claim']> {
     const row = await this.#store.find(sessionId).catch(() => null);
     const isOurs = row?.worker === this.#worker && row.isLeased && row.phase === 'open';
     if (isOurs && this.#leases.get(sessionId)?.token !== row.token) return row;
-    // it may still be on its way
+    // the claim may still be in transit
     this.#returns.set(sessionId, { token: null, since: thisMoment() });
     this.#keepTime();
     throw error;
   }
 
-  /** The work under it is over, and the lease was given back with its last commit or is lost. */
+  /** Forgets a lease that the last commit of its run has released, or that is lost. */
   drop(lease: Lease): void {
     lease.end(staleOwner(lease));
     if (this.#leases.get(lease.sessionId) === lease) this.#leases.delete(lease.sessionId);
     this.#keepTime();
   }
 
-  /** Ends a try that failed. A store that does not take that now gets the lease back when it can. */
+  /** Ends a failed try. If the store does not accept that now, the lease is released later. */
   async endAttempt(lease: Lease, release: Release): Promise<void> {
     const { sessionId, token } = lease;
     const { leaseMs } = this.#times;
@@ -111,7 +112,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Lets others continue work that ended here, without a wait for the end of the lease. */
+  /** Releases a lease, so that other workers can continue before it expires. */
   async release(lease: Lease): Promise<void> {
     this.#returns.set(lease.sessionId, { token: lease.token, since: thisMoment() });
     this.drop(lease);
@@ -119,38 +120,22 @@ export class LeaseKeeper {
     this.#keepTime();
   }
 
-  /**
-   * Undefined where the lease is proven now; else to be awaited, and asked again before anything begins. Rejects where
-   * the store does not confirm that the lease is ours: what cannot be taken back must not begin then.
-   */
-  confirm(lease: Lease): Promise<void> | undefined {
-    if (lease.isLeaseValid) return undefined;
-    lease.proving ??= this.#prove(lease).finally(() => (lease.proving = null));
-    return lease.proving;
+  /** Delivers a request from this process without waiting for the next poll. */
+  signal(sessionId: string, signal: SignalledReasons): void {
+    this.#leases.get(sessionId)?.listener?.signalled(signal);
   }
 
-  async #prove(lease: Lease): Promise<void> {
-    let failure: unknown;
-    for (let tries = 1; ; tries++) {
-      if (lease.lostError !== null) throw lease.lostError;
-      try {
-        await this.#renew([lease]);
-      } catch (error) {
-        failure = error;
-      }
-      if (lease.isLeaseValid) return;
-      if (lease.lostError !== null) throw lease.lostError;
-      if (tries >= PROOF_TRIES && lease.hasRunOut) throw failure ?? unproven(lease);
-      await wait(Math.min(LONGEST_WAIT_MS, 25 * 2 ** tries));
-    }
+  /** Polls now if this worker holds the session, because it has changed in the store. */
+  pollFor(sessionId: string): void {
+    if (this.#leases.has(sessionId)) void this.#poll();
   }
 
-  /** A request from this process need not wait for the next poll. */
-  signal(sessionId: string, signal: Pick<LeaseSignal, 'stopReason' | 'pauseReason'>): void {
-    this.#leases.get(sessionId)?.signalled(signal);
+  /** Interrupts every run under a lease, so that other workers continue. */
+  handOver(): void {
+    for (const { listener } of this.#leases.values()) listener?.handOver();
   }
 
-  /** Timers run while there is a lease to keep or to give back. */
+  /** Runs the timers while there is a lease to renew or to release. */
   #keepTime(): void {
     const isNeeded = this.#leases.size > 0 || this.#returns.size > 0;
     if (isNeeded === this.#timers.length > 0) return;
@@ -178,11 +163,11 @@ export class LeaseKeeper {
     every(signalMs, () => this.#poll());
   }
 
-  /** What was not extended is tried again soon: the lease outlives two beats. */
+  /** Renews all leases, and tries again soon if one was not extended. */
   async #beat(): Promise<void> {
     const leases = [...this.#leases.values()];
     if (leases.length === 0) return;
-    const isDone = await this.#renew(leases).catch(() => false); // the next commit says what is wrong with the store
+    const isDone = await this.#renew(leases).catch(() => false); // the next commit reports the failure of the store
     if (isDone || this.#retry !== null || this.#timers.length === 0) return;
     this.#retry = setTimeout(() => {
       this.#retry = null;
@@ -190,7 +175,9 @@ export class LeaseKeeper {
     }, this.#times.heartbeatMs / 4);
   }
 
-  /** Names the leases: one that this worker does not know of is not kept alive. Whether all were extended. */
+  /**
+   * Renews the named leases only, so that a lease unknown to this worker expires. Returns whether all were extended.
+   */
   async #renew(leases: readonly Lease[]): Promise<boolean> {
     const { leaseMs: ttlMs } = this.#times;
     const askedAt = thisMoment();
@@ -211,27 +198,35 @@ export class LeaseKeeper {
     }
   }
 
+  /** Polls the store for requests. Calls during a poll cause one more poll. */
   async #poll(): Promise<void> {
-    const leases = [...this.#leases.values()];
-    if (leases.length === 0) return;
-    const signals = await this.#store.signals(this.#worker).catch(() => null);
-    if (signals) this.#heard(leases, signals);
+    this.#isPollWanted = true;
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    while (this.#isPollWanted) {
+      this.#isPollWanted = false;
+      const leases = [...this.#leases.values()];
+      if (leases.length === 0) break;
+      const signals = await this.#store.signals(this.#worker).catch(() => null);
+      if (signals) this.#heard(leases, signals);
+    }
+    this.#isPolling = false;
   }
 
-  /** What the store says of the leases that it was asked about; it leaves out those that are lost. */
+  /** Applies the answer of the store. A lease that the answer leaves out is lost. */
   #heard(asked: readonly Lease[], signals: readonly LeaseSignal[]): void {
     const bySession = new Map(signals.map((signal) => [signal.sessionId, signal]));
     for (const lease of asked) {
       if (this.#leases.get(lease.sessionId) !== lease) continue;
       const signal = bySession.get(lease.sessionId);
-      if (signal?.token === lease.token) lease.signalled(signal);
+      if (signal?.token === lease.token) lease.listener?.signalled(signal);
       else lease.lose(staleOwner(lease));
     }
   }
 
   async #releaseAll(): Promise<void> {
     for (const [id, given] of this.#returns) {
-      const isOver = await this.#released(id, given).catch(() => false); // tried again with the next beat
+      const isOver = await this.#released(id, given).catch(() => false); // tried again with the next heartbeat
       // no worker renews it, so it has expired by then
       const isDone = isOver || msSince(given.since) > this.#times.leaseMs;
       if (isDone && this.#returns.get(id) === given) this.#returns.delete(id);
@@ -239,7 +234,10 @@ export class LeaseKeeper {
     this.#keepTime();
   }
 
-  /** Looks again after a commit: one of the work that failed may have come in between, under the same revision. */
+  /**
+   * Releases a lease with a commit, then reads the row again: a commit of the failed work may have used the same
+   * revision.
+   */
   async #released(id: string, { token }: Return): Promise<boolean> {
     for (let tries = 0; tries < RELEASE_TRIES; tries++) {
       const row = await this.#store.find(id);
@@ -253,18 +251,8 @@ export class LeaseKeeper {
   }
 }
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 const unanswered = (ms: number): AgentError =>
   new AgentError(
     'store_failed',
     `The store did not answer for a lease within ${Math.round(ms)} ms.`,
-  );
-
-const unproven = ({ sessionId, token }: Lease): AgentError =>
-  new AgentError(
-    'store_failed',
-    `The store did not extend the lease of session "${sessionId}" in time, so nothing more begins under token ` +
-      `${token}. Another worker continues it.`,
-    { details: { sessionId, token } },
   );

@@ -10,8 +10,8 @@ afterEach(() => {
 });
 
 describe('the proof of a lease', () => {
-  it('is the time of the request, not of the answer', async () => {
-    const { hold, faults, store, keeper, take } = leaseRig();
+  it('counts from the request, not from the answer', async () => {
+    const { hold, faults, store, take } = leaseRig();
     const { lease } = await hold('a');
     faults.renew = async (given) => {
       const answer = await store.renew(given);
@@ -19,15 +19,15 @@ describe('the proof of a lease', () => {
       return answer;
     };
     await vi.advanceTimersByTimeAsync(700); // asked at 300, answered at 620
-    expect(keeper.confirm(lease)).toBeUndefined();
+    expect(lease.confirm()).toBeUndefined();
     Object.assign(faults, { renew: down, signals: down });
     await vi.advanceTimersByTimeAsync(460); // 860 after the last request that was answered
-    expect(await codeOf(advanced(keeper.confirm(lease)))).toBe('down');
+    expect(await codeOf(advanced(lease.confirm()))).toBe('down');
     expect(await take('a')).not.toBeNull();
   });
 
-  it('of one session is no proof for another', async () => {
-    const { hold, faults, store, keeper } = leaseRig();
+  it('is separate for each session', async () => {
+    const { hold, faults, store } = leaseRig();
     const [a, b] = [await hold('a'), await hold('b')];
     // the store extends one of two
     faults.renew = async ({ leases, ...given }) => {
@@ -38,43 +38,43 @@ describe('the proof of a lease', () => {
     await vi.advanceTimersByTimeAsync(950);
     expect([a.lease.isLeaseValid, b.lease.isLeaseValid]).toEqual([false, true]);
     expect(a.lost).toEqual([]);
-    expect(keeper.confirm(b.lease)).toBeUndefined();
-    expect(await codeOf(advanced(keeper.confirm(a.lease)))).toBe('store_failed');
+    expect(b.lease.confirm()).toBeUndefined();
+    expect(await codeOf(advanced(a.lease.confirm()))).toBe('store_failed');
   });
 
   it.each([
     ['fails', down],
     ['does not answer', silent],
-  ])('is refused when the lease may have run out and the store %s', async (_, renew) => {
-    const { hold, faults, keeper } = leaseRig();
+  ])('is refused when the lease may have expired and the store %s', async (_, renew) => {
+    const { hold, faults } = leaseRig();
     const { lease } = await hold('a');
     Object.assign(faults, { renew, signals: renew });
     await vi.advanceTimersByTimeAsync(1_500);
-    expect(await codeOf(advanced(keeper.confirm(lease)))).toMatch(/down|store_failed/);
+    expect(await codeOf(advanced(lease.confirm()))).toMatch(/down|store_failed/);
   });
 
-  it('is asked for when a beat failed, though the lease has not run out', async () => {
-    const { hold, faults, keeper, asked } = leaseRig();
+  it('is requested after a failed heartbeat, even if the lease has not expired', async () => {
+    const { hold, faults, asked } = leaseRig();
     const { lease } = await hold('a');
     faults.renew = down;
     await vi.advanceTimersByTimeAsync(310);
     delete faults.renew;
     expect(lease.isLeaseValid).toBe(false);
     const before = asked.renew;
-    expect(await codeOf(keeper.confirm(lease))).toBe('proven');
-    expect(keeper.confirm(lease)).toBeUndefined();
+    expect(await codeOf(lease.confirm())).toBe('proven');
+    expect(lease.confirm()).toBeUndefined();
     expect(asked.renew).toBe(before + 1);
   });
 
-  it('is not taken back by a failure of an older request', async () => {
-    const { hold, faults, keeper } = leaseRig();
+  it('is not revoked by the failure of an older request', async () => {
+    const { hold, faults } = leaseRig();
     const { lease } = await hold('a');
     let fail: (error: Error) => void = () => {};
     faults.renew = () => new Promise((_, reject) => (fail = reject));
     await vi.advanceTimersByTimeAsync(310);
     await vi.advanceTimersByTimeAsync(640); // nearly the whole lease
     delete faults.renew;
-    await keeper.confirm(lease);
+    await lease.confirm();
     fail(new Error('late'));
     await vi.advanceTimersByTimeAsync(0);
     expect(lease.isLeaseValid).toBe(true);
@@ -83,47 +83,44 @@ describe('the proof of a lease', () => {
   it.each([
     ['a stall', (ms: number) => vi.setSystemTime(Date.now() + ms)],
     ['a clock that was set an hour ahead', () => vi.setSystemTime(Date.now() + 3_600_000)],
-  ])('is asked for after %s', async (_, happens) => {
-    const { hold, keeper } = leaseRig();
+  ])('is requested after %s', async (_, happens) => {
+    const { hold } = leaseRig();
     const { lease } = await hold('a');
     happens(1_000);
     expect(lease.isLeaseValid).toBe(false);
-    expect(await codeOf(keeper.confirm(lease))).toBe('proven');
-    expect(keeper.confirm(lease)).toBeUndefined();
+    expect(await codeOf(lease.confirm())).toBe('proven');
+    expect(lease.confirm()).toBeUndefined();
   });
 
-  it('does not last longer because the clock was set back', async () => {
-    const { hold, faults, keeper } = leaseRig();
+  it('does not last longer after the clock is set back', async () => {
+    const { hold, faults } = leaseRig();
     const { lease } = await hold('a');
     vi.setSystemTime(Date.now() - 3_600_000);
-    expect(keeper.confirm(lease)).toBeUndefined();
+    expect(lease.confirm()).toBeUndefined();
     Object.assign(faults, { renew: silent, signals: silent });
     await vi.advanceTimersByTimeAsync(950);
     expect(lease.isLeaseValid).toBe(false);
   });
 
   it.each([
-    ['as it is', 0],
+    ['unchanged', 0],
     ['an hour behind', -3_600_000],
-  ])(
-    'ends with the lease by the steady clock alone, with the other one set %s',
-    async (_, jump) => {
-      const { hold } = leaseRig();
-      const lease = new Lease((await hold('a')).lease.row, 1_000, thisMoment());
-      vi.setSystemTime(Date.now() + jump);
-      vi.advanceTimersByTime(850);
-      expect([lease.isLeaseValid, lease.hasRunOut]).toEqual([true, false]);
-      vi.advanceTimersByTime(100);
-      expect([lease.isLeaseValid, lease.hasRunOut]).toEqual([false, false]);
-      vi.advanceTimersByTime(100);
-      expect(lease.hasRunOut).toBe(true);
-    },
-  );
+  ])('ends with the lease by the monotonic clock, with the wall clock %s', async (_, jump) => {
+    const { hold } = leaseRig();
+    const lease = new Lease((await hold('a')).lease.row, 1_000, thisMoment(), silent);
+    vi.setSystemTime(Date.now() + jump);
+    vi.advanceTimersByTime(850);
+    expect([lease.isLeaseValid, lease.hasRunOut]).toEqual([true, false]);
+    vi.advanceTimersByTime(100);
+    expect([lease.isLeaseValid, lease.hasRunOut]).toEqual([false, false]);
+    vi.advanceTimersByTime(100);
+    expect(lease.hasRunOut).toBe(true);
+  });
 
-  it('of an older request takes nothing from a newer one, and no doubt away', async () => {
+  it('of an older request neither shortens a newer proof nor clears a doubt', async () => {
     const { hold } = leaseRig();
     const older = thisMoment();
-    const lease = new Lease((await hold('a')).lease.row, 1_000, older);
+    const lease = new Lease((await hold('a')).lease.row, 1_000, older, silent);
     vi.advanceTimersByTime(300);
     const newer = thisMoment();
     lease.proven(newer);
@@ -135,19 +132,19 @@ describe('the proof of a lease', () => {
     expect(lease.isLeaseValid).toBe(false);
   });
 
-  it('is asked for once by all that want to begin', async () => {
-    const { hold, keeper, asked } = leaseRig();
+  it('is requested once for all concurrent callers', async () => {
+    const { hold, asked } = leaseRig();
     const { lease } = await hold('a');
     vi.setSystemTime(Date.now() + 1_000);
-    await Promise.all(Array.from({ length: 8 }, async () => keeper.confirm(lease)));
+    await Promise.all(Array.from({ length: 8 }, async () => lease.confirm()));
     expect(asked.renew).toBe(1);
   });
 
-  it('is refused under a lease that was dropped', async () => {
+  it('is refused after the lease was dropped', async () => {
     const { hold, keeper } = leaseRig();
     const { lease } = await hold('a');
     keeper.drop(lease);
-    expect(await codeOf(keeper.confirm(lease))).toBe('stale_owner');
+    expect(await codeOf(lease.confirm())).toBe('stale_owner');
   });
 });
 

@@ -1,16 +1,15 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import { standInFor, type DurableAgent } from '../agent/durable-agent.ts';
-import { StopSignal } from '../agent/run.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { AgentJournal, type JournalSignals } from './agent-journal.ts';
+import { AgentJournal } from './agent-journal.ts';
 import { ExecutionWriter } from './execution-writer.ts';
 import type { Lease } from './lease.ts';
-import { loadSession, type LoadedSession } from './load-state.ts';
-import { lostStreams, type LostStreams } from './lost-streams.ts';
+import { loadSession, type LoadedSession } from './load-session.ts';
+import { findLostStreams } from './lost-streams.ts';
 import type { Stay } from './quarantine.ts';
 import { RowReader } from './row-reader.ts';
-import { RowWriter } from './row-writer.ts';
+import { RunSignals } from './run-signals.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { titleOf } from './session-title.ts';
 import {
@@ -22,51 +21,42 @@ import {
   taskOf,
   type Task,
 } from './session-task.ts';
-import type { WorkerContext } from './session-worker.ts';
-import { stopNote } from './stop-note.ts';
+import type { SessionWorker } from './session-worker.ts';
 
 /** One run or resume of a session under a lease, or its end where a stop was requested. */
 export class LeasedRun {
-  readonly #context: WorkerContext;
-  readonly #agent: DurableAgent;
+  readonly #worker: SessionWorker;
   readonly #row: SessionRow;
+  readonly #lease: Lease;
   readonly #stay: Stay;
-  readonly #abort: AbortController = new AbortController();
-  readonly #signals: JournalSignals;
-  readonly #release: () => void;
+  readonly #signals: RunSignals = new RunSignals();
+  readonly #unlisten: () => void;
   /** Null where the agent is not here: then the session can be stopped, and nothing else. */
   readonly #known: DurableAgent | null;
-  #stopReason: string | null = null;
-  #writer: ExecutionWriter | null = null;
-  #lost: unknown = null;
+  readonly #agent: DurableAgent;
 
-  constructor(context: WorkerContext, row: SessionRow, lease: Lease, stay: Stay) {
-    this.#context = context;
-    this.#known = context.agentNamed(row.agent) ?? null;
-    this.#agent = this.#known ?? standInFor(row.agent, context.clock);
+  constructor(worker: SessionWorker, row: SessionRow, lease: Lease, stay: Stay) {
+    const { lookup } = worker;
+    this.#worker = worker;
     this.#row = row;
+    this.#lease = lease;
     this.#stay = stay;
-    this.#signals = {
-      pauseReason: null,
-      isHandedOver: () => context.isDraining() || stay.mustLeave,
-      confirm: () => context.keeper.confirm(lease),
-      isLeaseValid: () => lease.isLeaseValid,
-    };
-    this.#signalled(row);
-    this.#release = lease.listen({
-      signalled: (signal) => this.#signalled(signal),
-      lost: (error) => this.#lose(error),
-    });
+    this.#known = lookup.agentNamed(row.agent) ?? null;
+    this.#agent = this.#known ?? standInFor(row.agent, lookup.clock);
+    this.#signals.signalled(row);
+    if (worker.isHandingOver) this.#signals.handOver();
+    this.#unlisten = lease.listen(this.#signals);
   }
 
+  /** The phase that it leaves the session in; null where it has written nothing. */
   async work(): Promise<SessionPhase | null> {
     try {
-      const { loaded, task, journal } = await this.#prepared();
-      if (this.#isToEnd) await this.#end(task, loaded, journal);
-      else await this.#perform(task, loaded, journal);
-      return this.#writer?.receipt?.phase ?? null;
+      const run = await this.#prepared();
+      if (this.#isToEnd) await this.#end(run);
+      else await this.#perform(run);
+      return run.writer.receipt?.phase ?? null;
     } finally {
-      this.#release();
+      this.#unlisten();
     }
   }
 
@@ -78,68 +68,51 @@ export class LeasedRun {
       const { executionId } = task;
       await journal.begin(this.#agent.open(askedIn(loaded, task), { journal, executionId }));
     } finally {
-      this.#release();
+      this.#unlisten();
     }
   }
 
+  get #isToEnd(): boolean {
+    return this.#signals.stopReason !== null || this.#row.closeReason !== null;
+  }
+
   async #prepared(): Promise<Prepared> {
-    const { store, window } = this.#context;
+    const worker = this.#worker;
+    const { store, window, clock } = worker.lookup;
     const row = this.#row;
     const command = await store.nextCommand(row.id);
     const reader = new RowReader(store, row);
     const wholeExecution = command?.kind === 'resume';
     const loaded = await loadSession(reader, row, { ...window, wholeExecution });
-    const task = await taskOf(this.#context, { row, reader, state: loaded.state, command });
+    const { state, frame } = loaded;
+    const at = isoTime(clock.now());
+    const task = await taskOf({ row, reader, state, command, at });
     // a run that was neither paused nor ended was left by a worker that is gone
-    const isLeft = task.kind === 'resume' && loaded.state.status === 'in_progress';
-    const at = isoTime(this.#context.clock.now());
-    const lost = isLeft ? await lostStreams(reader, row, at) : null;
-    return { loaded, task, journal: this.#open(loaded, task, lost) };
+    const isLeft = task.kind === 'resume' && state.status === 'in_progress';
+    const lostStreams = isLeft ? await findLostStreams(reader, row, at) : null;
+    const writer = this.#writerFor(loaded, task);
+    for (const note of lostStreams?.notes ?? []) writer.publish(note, () => {});
+    const isHandedOver = (): boolean => worker.isDraining || this.#stay.mustLeave;
+    const run = { writer, lease: this.#lease, left: loaded, lostStreams, isHandedOver };
+    return { loaded, task, writer, journal: new AgentJournal(run, frame) };
   }
 
-  get #isToEnd(): boolean {
-    return this.#stopReason !== null || this.#row.closeReason !== null;
-  }
-
-  #open(loaded: LoadedSession, task: Task, lost: LostStreams | null): AgentJournal {
-    const { head, frame, nestedFrames, lostCalls } = loaded;
-    const { store, clock } = this.#context;
-    const row = this.#row;
-    const isNew = task.kind === 'run';
-    const writer = new ExecutionWriter({
-      store,
-      rows: new RowWriter(store, head.salt),
-      sessionId: row.id,
+  #writerFor(loaded: LoadedSession, task: Task): ExecutionWriter {
+    const { salt, title, definition } = loaded.head;
+    const writer = new ExecutionWriter(this.#worker, this.#signals, {
+      row: this.#row,
       executionId: task.executionId,
-      token: row.token,
-      revision: row.revision,
-      seq: isNew ? 0 : row.seq,
-      previous:
-        isNew && row.executionId !== null
-          ? { executionId: row.executionId, seq: row.seq }
-          : undefined,
-      salt: head.salt,
+      isNew: task.kind === 'run',
+      salt,
+      title: title ?? this.#titleOf(loaded, task),
       definition: JSON.stringify(this.#agent.definition),
-      title: head.title ?? this.#titleOf(loaded, task),
-      now: () => isoTime(clock.now()),
-      onEvent: (event, seq, follows) =>
-        this.#context.onEvent({ sessionId: row.id, owner: row.owner, seq, follows, event }),
-      hasListeners: () => this.#context.hasListeners(row.id),
-      failed: (error) => this.#lose(error),
-      signalled: (receipt) => this.#signalled(receipt),
+      // what the model was told stays as it was
+      keptDefinition: this.#known === null ? definition : null,
       hidesText: this.#known === null,
-      ...(this.#stay.isAlone && { quarantineEnded: () => this.#stay.share() }),
+      stay: this.#stay,
     });
-    for (const id of lostCalls) writer.lostCalls.add(id);
-    for (const [id, nested] of nestedFrames) writer.nestedFrames.set(id, nested);
-    if (task.done !== undefined) writer.batch.done = task.done;
-    // what the model was told stays as it was
-    if (this.#known === null) writer.definition = head.definition;
-    writer.lost = lost;
-    for (const note of lost?.notes ?? []) writer.publish(note, () => {});
-    this.#writer = writer;
-    if (this.#lost) this.#lose(this.#lost);
-    return new AgentJournal(writer, frame, this.#signals);
+    writer.batch.done = task.done;
+    return writer;
   }
 
   /** Of a session that has none yet; what is said later is no title of one whose beginning is out of sight. */
@@ -149,14 +122,15 @@ export class LeasedRun {
     return titleOf([...state.messages, ...asked], this.#agent.redactor);
   }
 
-  async #perform(task: Task, loaded: LoadedSession, journal: AgentJournal): Promise<void> {
+  async #perform(run: Prepared): Promise<void> {
+    const { loaded, task, journal } = run;
     const { state } = loaded;
     const answers = answersTo(loaded);
     const isResumed = task.kind === 'resume' && hasWork(state, answers, task);
     if (task.kind !== 'run' && !isResumed) return journal.end(state);
     const deps = await this.#deps();
-    if (deps === null) return this.#end(task, loaded, journal);
-    const options = { journal, deps, signal: this.#abort.signal };
+    if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
+    const options = { journal, deps, signal: this.#signals.abortSignal };
     const { executionId } = task;
     try {
       if (task.kind === 'run')
@@ -172,29 +146,26 @@ export class LeasedRun {
       if (journal.failure || !AgentError.is(error) || left.status === 'in_progress') throw error;
       // the agent refuses: what was asked is dropped, the session stays as it was
       await journal.end(left);
-      this.#context.failed(error, this.#row.id);
+      this.#worker.failed(error, this.#row.id);
     }
   }
 
-  /** Null where a stop came before they were there. */
+  /** Null where a stop or a handover came before they were there. */
   async #deps(): Promise<Record<string, unknown> | null> {
-    const { signal } = this.#abort;
-    let unlink = (): void => {};
+    const { abortSignal } = this.#signals;
     const aborted = new Promise<null>((resolve) => {
-      const wake = (): void => resolve(null);
-      if (signal.aborted) return wake();
-      signal.addEventListener('abort', wake, { once: true });
-      unlink = () => signal.removeEventListener('abort', wake);
+      if (abortSignal.aborted) resolve(null);
+      else abortSignal.addEventListener('abort', () => resolve(null), { once: true });
     });
-    const deps = await Promise.race([this.#context.depsFor(this.#row), aborted]).finally(unlink);
-    if (this.#lost) throw this.#lost;
+    const deps = await Promise.race([this.#worker.depsFor(this.#row), aborted]);
+    if (this.#signals.failure) throw this.#signals.failure;
     return this.#isToEnd ? null : deps;
   }
 
-  /** Needs neither live things nor hooks, and where it must be, not even the agent. */
-  async #end(task: Task, loaded: LoadedSession, journal: AgentJournal): Promise<void> {
+  /** Needs neither dependencies nor hooks, and where it must be, not even the agent. */
+  async #end({ loaded, task, journal }: Prepared): Promise<void> {
     const { closeReason } = this.#row;
-    const asked = { journal, ...askedBy(closeReason ?? this.#stopReason ?? '') };
+    const asked = { journal, ...askedBy(closeReason ?? this.#signals.stopReason ?? '') };
     const endedBy = (agent: DurableAgent): AgentState =>
       task.kind === 'run'
         ? agent.stop(
@@ -206,29 +177,17 @@ export class LeasedRun {
     try {
       ended = endedBy(this.#agent);
     } catch {
-      ended = endedBy(standInFor(loaded.state.agentName ?? this.#row.agent, this.#context.clock));
+      ended = endedBy(
+        standInFor(loaded.state.agentName ?? this.#row.agent, this.#worker.lookup.clock),
+      );
     }
     await journal.end(ended);
-  }
-
-  #signalled({ stopReason, pauseReason }: Pick<SessionRow, 'stopReason' | 'pauseReason'>): void {
-    this.#signals.pauseReason = pauseReason;
-    this.#stopReason ??= stopReason;
-    if (stopReason !== null && !this.#abort.signal.aborted)
-      this.#abort.abort(new StopSignal(stopNote(stopReason)));
-  }
-
-  /** Another worker has the session now: end the work, write nothing. */
-  #lose(error: unknown): void {
-    this.#lost = error;
-    const writer = this.#writer;
-    if (writer && !writer.hasEnded) writer.failure ??= error;
-    if (!this.#abort.signal.aborted) this.#abort.abort('the session was taken over');
   }
 }
 
 interface Prepared {
   readonly loaded: LoadedSession;
   readonly task: Task;
+  readonly writer: ExecutionWriter;
   readonly journal: AgentJournal;
 }

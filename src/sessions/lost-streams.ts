@@ -1,10 +1,9 @@
 import type { EventNote } from '../events/event-outlet.ts';
 import { entriesOf } from './event-log.ts';
-import { PAGE_CHARACTERS } from './page-size.ts';
-import type { RowReader } from './row-reader.ts';
+import { PAGE_CHARACTERS, type RowReader } from './row-reader.ts';
 import type { SessionRow } from './session-rows.ts';
 
-/** Events at the end of a log in which a step is looked for that was begun and not finished. */
+/** Number of events at the end of a log that are searched for an unfinished step. */
 const MOST_EVENTS = 100;
 
 /** One attempt of one agent at a step. */
@@ -14,19 +13,19 @@ export interface Attempt {
   readonly attempt: number;
 }
 
-/** What a lost worker may have streamed: text that is in no log, and that its readers have seen. */
+/** Text that a lost worker may have streamed: readers have seen it, but no log has it. */
 export interface LostStreams {
-  /** Events that say so, for the log. */
+  /** Events that discard the text, for the log. */
   readonly notes: readonly EventNote[];
-  /** How often the text of an attempt was begun and discarded. */
+  /** Returns how often the text of an attempt was begun and discarded. */
   countOf(attempt: Attempt): number;
 }
 
 const keyOf = ({ agentId, stepNumber, attempt }: Attempt): string =>
   `${stepNumber} ${attempt} ${agentId}`;
 
-/** Reads the end of the log of an execution that another worker has left open. */
-export async function lostStreams(
+/** Finds lost text at the end of the log of an execution that another worker has left open. */
+export async function findLostStreams(
   reader: RowReader,
   row: SessionRow,
   at: string,
@@ -35,7 +34,7 @@ export async function lostStreams(
   const executionId = row.executionId ?? '';
   const after = Math.max(0, seq - MOST_EVENTS);
   const rows = await reader.store.events(id, executionId, { after, limit: MOST_EVENTS });
-  // newest first, as far as they fit; large values do not matter here
+  // the newest ones that fit; large values are not needed here
   const { values } = await reader.fitting<unknown>(rows.toReversed(), PAGE_CHARACTERS, true);
   const open = new Map<string, EventNote>();
   const counts = new Map<string, number>();

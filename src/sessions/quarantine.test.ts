@@ -11,7 +11,7 @@ const quick: QuarantineTimes = {
 const pause = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const gate = (times: Partial<QuarantineTimes> = {}) => new Quarantine({ ...quick, ...times });
 
-/** What came of it so far. */
+/** Records the stay once it is settled. */
 function watched(stay: Stay | null | Promise<Stay | null>) {
   const seen: { stay: Stay | null | undefined } = { stay: undefined };
   void Promise.resolve(stay).then((given) => (seen.stay = given));
@@ -21,8 +21,8 @@ function watched(stay: Stay | null | Promise<Stay | null>) {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('a session in quarantine', () => {
-  it('runs while nothing else does, and others wait for its end', async () => {
+describe('Quarantine', () => {
+  it('runs an isolated session alone while others wait for its end', async () => {
     const quarantine = gate();
     const alone = await quarantine.isolate('poison');
     expect(alone).toMatchObject({ isAlone: true });
@@ -36,7 +36,7 @@ describe('a session in quarantine', () => {
     expect(second.stay).toBeUndefined();
   });
 
-  it('shares the process once it has shown that it can run', async () => {
+  it('lets others run beside an isolated session once it shares the process', async () => {
     const quarantine = gate();
     const alone = await quarantine.isolate('poison');
     const other = watched(quarantine.join('a'));
@@ -52,7 +52,7 @@ describe('a session in quarantine', () => {
     expect(next.stay).toMatchObject({ isAlone: true });
   });
 
-  it('waits for the end of what runs; nothing new begins when that takes long', async () => {
+  it('waits for running sessions to end, and starts nothing new if that takes long', async () => {
     const quarantine = gate();
     const running = await quarantine.join('a');
     const poison = watched(quarantine.isolate('poison'));
@@ -69,7 +69,7 @@ describe('a session in quarantine', () => {
     expect(late.stay).toMatchObject({ isAlone: false });
   });
 
-  it('asks what runs to leave after its step, and gives up for a while where that takes too long', async () => {
+  it('asks running sessions to leave after their step, and gives up for a while if that takes too long', async () => {
     const quarantine = gate();
     const running = await quarantine.join('a');
     const poison = watched(quarantine.isolate('poison'));
@@ -89,7 +89,7 @@ describe('a session in quarantine', () => {
     expect(await quarantine.join('c')).toMatchObject({ isAlone: false });
   });
 
-  it('a session that runs for long does not block others forever', async () => {
+  it('lets others run beside an isolated session after `aloneMs`', async () => {
     const quarantine = gate({ aloneMs: 30 });
     await quarantine.isolate('poison');
     const other = watched(quarantine.join('a'));
@@ -97,7 +97,7 @@ describe('a session in quarantine', () => {
     expect(other.stay).toMatchObject({ isAlone: false });
   });
 
-  it('passes when it is to be stopped, as those do that wait for its end', async () => {
+  it('admits a waiting session that is being stopped, and rejects the others on close', async () => {
     const quarantine = gate();
     const alone = await quarantine.isolate('poison');
     const [a, b, c] = ['a', 'b', 'c'].map((id) => watched(quarantine.join(id)));

@@ -1,14 +1,17 @@
-/** How long a session in quarantine waits for its turn, and others for its end, in milliseconds. */
+/** How long a quarantined session waits for its turn, and others for its end, in milliseconds. */
 export interface QuarantineTimes {
-  /** For a moment in which nothing runs by itself; up to twice as long, so that not all workers stop at once. */
+  /**
+   * Wait for a moment in which nothing runs. Randomized up to twice as long, so that not all workers stop at the same
+   * time.
+   */
   readonly calmMs: number;
-  /** For the end of what runs, while nothing new begins. */
+  /** Wait for running sessions to end, while nothing new starts. */
   readonly holdMs: number;
-  /** For the end of the steps that run: the rest of the work is handed over. */
+  /** Wait for running steps to end. The rest of their work is handed over. */
   readonly leaveMs: number;
-  /** After all that, others have the process for so long. */
+  /** Time that other sessions have the process after these waits failed. */
   readonly restMs: number;
-  /** How long a session runs alone before others may run beside it. */
+  /** Time that a session runs alone before others may run beside it. */
   readonly aloneMs: number;
 }
 
@@ -20,12 +23,12 @@ const defaultTimes: QuarantineTimes = {
   aloneMs: 60_000,
 };
 
-/** A session's place among those that this process works on. */
+/** A session's admission to this process. */
 export interface Stay {
   readonly isAlone: boolean;
-  /** Another session needs the process for itself: hand over after the step. */
+  /** Whether the session must hand over after its step, because another one needs the process for itself. */
   readonly mustLeave: boolean;
-  /** The session has shown that it can run: others may run beside it. */
+  /** Lets other sessions run beside this one. */
   share(): void;
   leave(): void;
 }
@@ -39,14 +42,14 @@ interface Waiter {
   settle(stay: Stay | null): void;
 }
 
-/** Keeps a session that has killed workers apart: while it runs, nothing else of this process does. */
+/** Isolates a session that has killed workers: while it runs, nothing else runs in this process. */
 export class Quarantine {
   readonly #times: QuarantineTimes;
-  /** What runs beside each other. */
+  /** Sessions that run beside each other. */
   readonly #company: Set<Place> = new Set();
   readonly #waiters: Map<string, Set<Waiter>> = new Map();
   #alone: Place | null = null;
-  /** Whether nothing new begins, because a session waits for the end of what runs. */
+  /** Whether nothing new starts, because a session waits for the running ones to end. */
   #isHeld = false;
   #restsUntil = 0;
 
@@ -54,13 +57,15 @@ export class Quarantine {
     this.#times = { ...defaultTimes, ...times };
   }
 
-  /** A place beside others, at once unless a session has the process for itself; null once it is closed. */
+  /**
+   * Admits a session beside others, immediately unless one has the process for itself. Resolves with null on `close`.
+   */
   join(sessionId: string): Stay | Promise<Stay | null> {
     if (this.#isShared) return this.#admitted(false);
     return this.#wait(sessionId, false, null);
   }
 
-  /** The process for this session alone; null where it cannot be had now. */
+  /** Admits a session alone. Resolves with null if the process cannot be freed now. */
   async isolate(sessionId: string): Promise<Stay | null> {
     const { calmMs, holdMs, leaveMs, restMs } = this.#times;
     if (this.#isCalm) return this.#admitted(true);
@@ -81,17 +86,17 @@ export class Quarantine {
     }
   }
 
-  /** For a session that is only stopped. */
+  /** Admits a session that is only stopped. */
   visit(): Stay {
     return visitor;
   }
 
-  /** Lets a session that waits for its place go ahead: to stop it, nothing is run. */
+  /** Admits a waiting session in order to stop it, which runs nothing. */
   letPass(sessionId: string): void {
     for (const waiter of Array.from(this.#waiters.get(sessionId) ?? [])) waiter.settle(visitor);
   }
 
-  /** Rejects every session that waits for a place. */
+  /** Settles every waiting session with null. */
   close(): void {
     for (const waiters of Array.from(this.#waiters.values()))
       for (const waiter of Array.from(waiters)) waiter.settle(null);
@@ -121,7 +126,7 @@ export class Quarantine {
     });
   }
 
-  /** Those who run beside each other first: sessions in quarantine never follow one another while others wait. */
+  /** Admits shared sessions first, so that quarantined sessions never run back to back while others wait. */
   #admitWaiting(): void {
     const waiting = Array.from(this.#waiters.values(), (waiters) => [...waiters]).flat();
     for (const waiter of waiting)
@@ -158,5 +163,5 @@ export class Quarantine {
   }
 }
 
-/** Of a session that is only stopped. */
+/** The stay of a session that is only stopped. */
 const visitor: Stay = { isAlone: false, mustLeave: false, share: () => {}, leave: () => {} };

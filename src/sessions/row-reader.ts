@@ -6,16 +6,25 @@ import type { SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StateHeader } from './state-rows.ts';
 
-/** Large values that are read from the store in one go. */
+/**
+ * Most characters of JSON on one page of a list, a history or a log. A larger page ends early, and its cursor
+ * continues.
+ */
+export const PAGE_CHARACTERS = 1_000_000;
+
+/** Rows per read from the store: few at first, because they may be large. */
+export const ROWS_AT_ONCE = { first: 16, next: 64 } as const;
+
+/** Large values per read from the store. */
 const BLOBS_AT_ONCE = 16;
 
-/** What fit, and how many characters of JSON it is. */
+/** Values that fit, and their number of characters of JSON. */
 interface Fitting<T> {
   readonly values: readonly T[];
   readonly characters: number;
 }
 
-/** Reads the texts of a session's rows back: through the codec, with large values in their places. */
+/** Reads the rows of a session: decodes them and fills in large values. */
 export class RowReader {
   readonly store: SessionStore;
   readonly #sessionId: string;
@@ -27,7 +36,7 @@ export class RowReader {
     this.#owner = owner;
   }
 
-  /** What the rows hold, all of it. `only` names the one field whose large values are wanted; others are null. */
+  /** Reads all values of the rows. `only` names the one field whose large values are read; others are null. */
   async values<T>(
     rows: readonly { readonly body: string }[],
     only?: keyof T & string,
@@ -46,7 +55,7 @@ export class RowReader {
     return this.#filled<T>(packed);
   }
 
-  /** What the first rows hold that fit into so many characters; the first row always does. */
+  /** Reads the values of the first rows that fit into `maxCharacters`; the first row always fits. */
   async fitting<T>(
     rows: readonly { readonly body: string }[],
     maxCharacters: number,
@@ -67,7 +76,7 @@ export class RowReader {
     return { values: await this.#filled<T>(packed), characters };
   }
 
-  /** How many of the first rows fit into so many characters, large values included. */
+  /** Counts the first rows that fit into `maxCharacters`, including large values. */
   async countFitting(
     rows: readonly { readonly body: string }[],
     maxCharacters: number,
@@ -88,7 +97,7 @@ export class RowReader {
     return (await this.sizedHead(body)).head;
   }
 
-  /** With the number of characters that it took. */
+  /** Reads a header, with its number of characters. */
   async sizedHead(
     body: string,
   ): Promise<{ readonly head: StateHeader; readonly characters: number }> {
@@ -97,7 +106,7 @@ export class RowReader {
     if (isRecord(head) && head.version === 1) return { head, characters };
     throw new AgentError(
       'unsupported_state_version',
-      `Session ${this.#sessionId} was written by a newer release: upgrade onward here.`,
+      `Session ${this.#sessionId} was written by a newer release. Upgrade onward here.`,
       { details: { sessionId: this.#sessionId } },
     );
   }
@@ -141,11 +150,11 @@ export class RowReader {
               }),
             ),
       );
-    // what we wrote ourselves; states are checked again when they are revived
+    // written by this package; states are checked again when they are revived
     return values as readonly T[];
   }
 
-  /** Of a row that does not say: its large values are looked at. */
+  /** Sums up the large values of a row that does not have their size. */
   async #sizeOf({ refs }: PackedRow): Promise<number> {
     let size = 0;
     for (const [, hash] of refs)
@@ -153,7 +162,7 @@ export class RowReader {
     return size;
   }
 
-  /** A few at a time: one read must not hold the event loop, however much it is. */
+  /** Reads large values a few at a time, so that a large read does not block the event loop. */
   async #large(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { codec } = this.store;
     const pause = pacer(this.#owner);

@@ -7,7 +7,7 @@ import { memoryStore } from './stores/memory/index.ts';
 
 const large = 'x'.repeat(10_000);
 
-/** Reads what was written, from these large values alone. */
+/** Reads a row with only these large values. */
 async function readBack(body: string, blobs: readonly BlobRow[]): Promise<unknown> {
   const store = memoryStore();
   const fetch: SessionStore['blobs'] = async (_id, hashes) =>
@@ -18,7 +18,7 @@ async function readBack(body: string, blobs: readonly BlobRow[]): Promise<unknow
 }
 
 describe('a large value', () => {
-  it('goes with one commit, and is not sent again once it is stored', async () => {
+  it('is sent with one commit, and not again once it is stored', async () => {
     const rows = new RowWriter(memoryStore(), 'salt');
     const first = await rows.body('message', { a: large }, '');
     expect(await rows.body('step', { a: large }, '')).toBe(first);
@@ -26,7 +26,7 @@ describe('a large value', () => {
     expect(blobs).toHaveLength(1);
     expect(rows.takeBlobs()).toEqual([]);
     expect(await readBack(first, blobs)).toEqual({ a: large });
-    // the commit failed: it has to go with the next one
+    // the commit failed, so the next one has to send it
     await rows.body('message', { a: large }, '');
     expect(rows.takeBlobs()).toEqual(blobs);
     rows.stored(blobs);
@@ -34,7 +34,7 @@ describe('a large value', () => {
     expect(rows.takeBlobs()).toEqual([]);
   });
 
-  it('of the conversation serves everybody; one of an execution only its own', async () => {
+  it('is shared by all scopes if it belongs to the conversation, and otherwise only within its execution', async () => {
     const scopes = async (...order: readonly string[]): Promise<string[]> => {
       const rows = new RowWriter(memoryStore(), 'salt');
       for (const scope of order) await rows.body('x', large, scope);
@@ -45,17 +45,17 @@ describe('a large value', () => {
     expect(await scopes('e1', '')).toEqual(['e1', '']);
   });
 
-  it('has a name that cannot be guessed, and that no other text has', async () => {
+  it('has a name that is unique and cannot be guessed', async () => {
     const name = async (salt: string, text: string): Promise<string> =>
       new RowWriter(memoryStore(), salt).keep(text, '');
     expect(await name('a', large)).toBe(await name('a', large));
     expect(await name('a', large)).not.toBe(await name('b', large));
-    // half characters look all the same to a digest
+    // lone surrogates are all the same to a digest
     expect(await name('a', `${large}\ud800`)).not.toBe(await name('a', `${large}\ud801`));
   });
 
   it.each(['\u0000 nul', '\ud800 half', '😀 äöü', '"quoted\\"'])(
-    'comes back as it was: %j',
+    'is restored unchanged: %j',
     async (part) => {
       const rows = new RowWriter(memoryStore(), 'salt');
       const value = { a: large + part, b: part };
@@ -68,15 +68,15 @@ describe('a large value', () => {
   );
 });
 
-describe('what a row may take', () => {
-  it('counts bytes, after the codec, and says what was too large', async () => {
+describe('the size limit of a row', () => {
+  it('counts bytes after the codec, and the error names what was too large', async () => {
     const store = memoryStore({ maxBytes: 100 });
     const rows = new RowWriter(store, '');
     expect(await rows.body('message', 'x'.repeat(98), '')).toHaveLength(100);
     expect(() => rows.body('message', 'x'.repeat(99), '')).toThrow(
-      'The message takes 101 bytes, and the store takes 100 in one row.',
+      'The message has 101 bytes, but the store accepts at most 100 per row.',
     );
-    expect(() => rows.body('message', 'ä'.repeat(50), '')).toThrow('takes 102 bytes');
+    expect(() => rows.body('message', 'ä'.repeat(50), '')).toThrow('has 102 bytes');
     const doubling = {
       ...store,
       codec: { encode: (t: string) => t + t, decode: (t: string) => t },

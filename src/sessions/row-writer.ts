@@ -5,11 +5,11 @@ import type { BlobRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import { sha256 } from '../sha256.ts';
 
-/** Turns values into the texts of rows: large values apart, through the store's codec, and never too large. */
+/** Turns values into the texts of rows: extracts large values, applies the store's codec and checks the size. */
 export class RowWriter {
   readonly #store: SessionStore;
   readonly #salt: string;
-  /** Large values that the store has, as `scope/hash`. */
+  /** Large values that are in the store, as `scope/hash`. */
   readonly #known: Set<string> = new Set();
   #blobs: BlobRow[] = [];
 
@@ -18,31 +18,33 @@ export class RowWriter {
     this.#salt = salt;
   }
 
-  /** The text of a row. `scope` says how long its large values are needed: `''` as long as the session. */
+  /**
+   * Returns the text of a row. `scope` is the execution that its large values belong to, or `''` for the whole session.
+   */
   body(what: string, value: unknown, scope: string): string | Promise<string> {
     const text = packed(value, this.#keeper(scope));
     if (typeof text !== 'string' || this.#store.codec) return this.#encoded(what, text);
     return this.#checked(what, text);
   }
 
-  /** The text of a row that must stand by itself. */
+  /** Returns the text of a row without extracting large values. */
   async plain(what: string, value: unknown): Promise<string> {
     return this.#encoded(what, JSON.stringify(value));
   }
 
-  /** Keeps a text apart, whatever its length. */
+  /** Stores a text outside the row, whatever its length. Returns its name. */
   keep(text: string, scope: string): Promise<string> {
     return this.#keeper(scope)(text);
   }
 
-  /** Large values that have to go with the next commit. */
+  /** Removes and returns the large values for the next commit. */
   takeBlobs(): BlobRow[] {
     const blobs = this.#blobs;
     this.#blobs = [];
     return blobs;
   }
 
-  /** The commit was written: its large values need not be sent again. */
+  /** Marks the large values of a written commit as stored, so that they are not sent again. */
   stored(blobs: readonly BlobRow[]): void {
     for (const { scope, hash } of blobs) this.#known.add(`${scope}/${hash}`);
   }
@@ -64,7 +66,7 @@ export class RowWriter {
 
   #keeper(scope: string): KeepLarge {
     return async (text) => {
-      // as JSON: a text may hold what a column, or a digest, cannot
+      // as JSON, because a text may have characters that a column or a digest cannot represent
       const json = JSON.stringify(text);
       const hash = sha256(`${this.#salt}:${json}`);
       const has = (in_: string): boolean =>
@@ -78,6 +80,6 @@ export class RowWriter {
   }
 }
 
-/** The text of a row that refers to nothing. */
+/** Returns the text of a row that refers to no large values. */
 export const plainBody = (store: SessionStore, value: unknown): Promise<string> =>
   new RowWriter(store, '').plain('value', value);

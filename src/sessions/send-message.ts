@@ -5,10 +5,18 @@ import type { MessageContent } from '../messages/content-part.ts';
 import { Message } from '../messages/message.ts';
 import { sessionParked } from './attempts.ts';
 import { checkedExecutionId } from './check-names.ts';
-import type { SessionScheduler } from './session-scheduler.ts';
-import { awaitingApproval, executionTaken, sessionBusy, tooManyWaiting } from './session-errors.ts';
+import { plainBody } from './row-writer.ts';
+import {
+  awaitingApproval,
+  executionTaken,
+  sessionBusy,
+  sessionNotFound,
+  tooManyWaiting,
+} from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SendOptions } from './session-options.ts';
+import type { CommandBody } from './session-task.ts';
+import type { SessionWorker } from './session-worker.ts';
 import { sha256 } from '../sha256.ts';
 
 export interface Sent {
@@ -21,32 +29,37 @@ export interface Sent {
 /** Stores a message for the agent to work on. The same content under the same execution id is stored once. */
 export async function sendMessage(
   lookup: SessionLookup,
-  scheduler: SessionScheduler,
+  worker: SessionWorker,
   sessionId: string,
   content: MessageContent,
   options: SendOptions,
 ): Promise<Sent> {
   const { owner, executionId: given, whenBusy } = options;
-  const refusal = scheduler.refusal();
-  // a message that was sent before takes no space
+  const { store, clock, maxWaiting } = lookup;
+  const refusal = worker.refusal();
+  // a repeated message takes no space in the queue
   if (refusal && (given === undefined || refusal.code !== 'queue_full')) throw refusal;
   const row = await lookup.workable(sessionId, owner);
   const executionId = given === undefined ? uuid() : checkedExecutionId(given);
-  const message = Message.user(content, { createdAt: isoTime(lookup.clock.now()) }).toJSON();
-  const { accepted, repeat, isFull } = await scheduler.accept(
-    row,
-    { message },
+  const at = isoTime(clock.now());
+  const message = Message.user(content, { createdAt: at }).toJSON();
+  const contentHash = given === undefined ? null : hashOf(executionId, message.content);
+  const body = await plainBody(store, { message } satisfies CommandBody);
+  const said = await store.accept(
+    sessionId,
+    { kind: 'message', executionId, body, at, contentHash },
     {
-      executionId,
-      contentHash: given === undefined ? null : hashOf(executionId, message.content),
       phases: refusal ? [] : whenBusy === 'queue' ? ['idle', 'open', 'parked'] : ['idle'],
-      maxWaiting: lookup.maxWaiting,
+      maxWaiting,
     },
   );
+  if (said === null) throw sessionNotFound(sessionId);
+  const { accepted, repeat, isFull } = said;
+  if (accepted || repeat === 'waiting') await worker.wake(row);
   if (repeat === 'other') throw executionTaken(sessionId, executionId);
   if (accepted || repeat) return { executionId, hasBegun: repeat === 'begun' };
   if (refusal) throw refusal;
-  if (isFull) throw tooManyWaiting(sessionId, lookup.maxWaiting);
+  if (isFull) throw tooManyWaiting(sessionId, maxWaiting);
   const now = await lookup.owned(sessionId, owner);
   if (now.phase === 'parked') throw sessionParked(now);
   throw now.phase === 'paused'
@@ -54,6 +67,6 @@ export async function sendMessage(
     : sessionBusy(now);
 }
 
-/** Tells one content from another without keeping it. */
+/** Hashes the content, to detect other content under the same id without storing it. */
 const hashOf = (executionId: string, content: unknown): string =>
   sha256(`${executionId}\n${canonicalJson(content)}`);

@@ -2,11 +2,11 @@ import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import { grantKinds, type Grants } from '../continuation/grants.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
-import { failureText } from './attempts.ts';
+import { failureText } from './failure-text.ts';
 import { READS, type SessionRow } from './session-rows.ts';
 import type { WaitingLimit } from './store-requests.ts';
 
-/** Also for a session of another owner: its existence is not disclosed. */
+/** Error for a missing session, and for one of another owner, so that its existence is not disclosed. */
 export const sessionNotFound = (sessionId: string): AgentError =>
   new AgentError(
     'session_not_found',
@@ -14,12 +14,12 @@ export const sessionNotFound = (sessionId: string): AgentError =>
     { details: { sessionId } },
   );
 
-/** A release that came later wrote it; this one would lose what it does not know. */
+/** Error for a session that a newer release wrote. This release would lose fields that it does not know. */
 export const newerSession = ({ id, requires }: SessionRow): AgentError =>
   new AgentError(
     'unsupported_state_version',
     `Session ${show(id)} was written by a newer release of onward: it requires ${requires}, and this one reads up to ` +
-      `${READS}. Upgrade onward here, or ask a process that has that release.`,
+      `${READS}. Upgrade onward here, or use a process that runs that release.`,
     { details: { sessionId: id, requires, reads: READS } },
   );
 
@@ -31,12 +31,12 @@ export const sessionBusy = ({ id, executionId }: SessionRow): AgentError =>
     { details: { sessionId: id, executionId } },
   );
 
-/** `limit` is what may wait in one session. */
+/** Error for a message beyond `limit`, the most that may wait in one session. */
 export const tooManyWaiting = (sessionId: string, limit: WaitingLimit): AgentError =>
   new AgentError(
     'queue_full',
-    `Session ${show(sessionId)} takes no more messages now: at most ${limit.commands} of them, with ${limit.bytes} ` +
-      'bytes together, may wait in a session. Wait until it has answered some, or stop it with stop().',
+    `Session ${show(sessionId)} accepts no more messages now: at most ${limit.commands} messages with ${limit.bytes} ` +
+      'bytes in total may wait. Wait until it has answered some, or call stop().',
     { details: { sessionId, ...limit } },
   );
 
@@ -78,7 +78,7 @@ export const executionTaken = (sessionId: string, executionId: string): AgentErr
     { details: { sessionId, executionId } },
   );
 
-/** An owner asked for more than owners may grant; `grant` is what would be accepted. */
+/** Error for an owner who asks for more than owners may grant. `grant` is the grant that would be accepted. */
 export function grantRefused(
   sessionId: string,
   requested: Grants,
@@ -92,8 +92,8 @@ export function grantRefused(
     : 'Let an operator raise the limit, or send a new message.';
   return new AgentError(
     'grant_refused',
-    `The owner of session ${show(sessionId)} asked for { ${amounts(requested)} }, and what owners may still grant to ` +
-      `this execution is { ${rest} }. ${todo}`,
+    `The owner of session ${show(sessionId)} asked for { ${amounts(requested)} }, but owners may still grant only ` +
+      `{ ${rest} } to this execution. ${todo}`,
     {
       details: {
         sessionId,
@@ -113,23 +113,23 @@ const amounts = (grant: Grants): string =>
 export const rowTooLarge = (what: string, bytes: number, maxBytes: number): AgentError =>
   new AgentError(
     'state_too_large',
-    `The ${what} takes ${bytes} bytes, and the store takes ${maxBytes} in one row. ` +
-      'Return less from tools (maxResultChars), keep files elsewhere and pass links, or raise maxBytes of the store.',
+    `The ${what} has ${bytes} bytes, but the store accepts at most ${maxBytes} per row. ` +
+      'Return less from tools (maxResultChars), store files elsewhere and pass links, or raise maxBytes of the store.',
     { details: { what, bytes, maxBytes } },
   );
 
 const UNWRITABLE = 'unwritable';
 
-/** What was to be written cannot be, whatever its size: JSON, the codec or the store does not take it. */
+/** Error for a value that JSON, the codec or the store refuses for a reason other than its size. */
 export const notWritable = (cause: unknown): AgentError =>
   new AgentError(
     'invalid_state',
-    `What the agent did cannot be written down: ${failureText(cause, defaultRedactor).replace(/\.$/, '')}. ` +
+    `The work of the agent cannot be stored: ${failureText(cause, defaultRedactor).replace(/\.$/, '')}. ` +
       'Return plain JSON from tools, and check the codec of the store.',
     { cause, details: { reason: UNWRITABLE } },
   );
 
-/** Whether a write failed because of what was to be written: the same write would fail again. */
+/** Whether a write failed because of its content, so that the same write would fail again. */
 export const isOfContent = (error: unknown): error is AgentError =>
   AgentError.is(error, 'state_too_large') ||
   (AgentError.is(error, 'invalid_state') && error.details['reason'] === UNWRITABLE);
@@ -139,7 +139,10 @@ export const answeredBefore = (sessionId: string, callId: string): AgentError =>
     details: { sessionId, callId },
   });
 
-/** Without `given`, the answer names no execution, and others of the session have let a call with this id wait. */
+/**
+ * Error for an answer to another execution. Without `given`, the answer names no execution, and several executions had
+ * a pending call with this id.
+ */
 export const staleAnswer = (
   sessionId: string,
   callId: string,
@@ -150,10 +153,10 @@ export const staleAnswer = (
     'stale_approval',
     (given === null
       ? `The answer for call ${show(callId)} names no execution, and more than one execution of session ` +
-        `${show(sessionId)} has let a call with this id wait`
+        `${show(sessionId)} had a pending call with this id`
       : `The answer for call ${show(callId)} was given in execution ${show(given)}, and session ` +
         `${show(sessionId)} is in execution ${show(executionId)}`) +
-      '. Nothing was run. Look at pendingApprovals with get(), and answer with the executionId and argsHash that they show.',
+      '. Nothing was run. Read pendingApprovals with get(), then answer with their executionId and argsHash.',
     { details: { sessionId, callId, executionId } },
   );
 

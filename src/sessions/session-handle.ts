@@ -21,21 +21,30 @@ import type {
 import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
 import type { PageOptions, StepPageOptions } from './session-reads.ts';
 import type { SessionRuntime } from './session-runtime.ts';
-import { streamSession, type AgentLookup, type SessionStreamInput } from './session-stream.ts';
+import {
+  streamSession,
+  type AgentLookup,
+  type SessionStreamOptions,
+  type SessionStreamResume,
+} from './session-stream.ts';
 import type { SessionEvent } from './session-worker.ts';
 import type { Session, SessionPage } from './session.ts';
 
-/** Any runtime, whatever its agents are: what servers and broadcasters take. */
+/** A runtime with any agents, as servers and broadcasters accept it. */
 export type AnySessionRuntime = SessionRuntime;
 
-/** A session of one of these agents: a union that `agent` tells apart. Its output was stored: dates are text. */
+/**
+ * A session of one of these agents: a union discriminated by `agent`. Its output was stored as JSON, so dates are text.
+ */
 export type SessionOf<A extends AnyAgent> = A extends AnyAgent
   ? Session<Stored<AgentOutput<A>>, A['name']>
   : never;
 
 type StateOf<A extends AnyAgent> = A extends AnyAgent ? AgentState<AgentOutput<A>> : never;
 
-/** Those of the agents that have this name. */
+type StreamOf<A extends AnyAgent> = RunStream<AgentOutput<A>, CallsOf<A>, SessionOf<A>>;
+
+/** The agents with this name. */
 type AgentNamed<A extends AnyAgent, Name extends string> = A extends {
   readonly name: infer N;
 }
@@ -50,10 +59,10 @@ export type HandleOf<Agents extends readonly AnyAgent[], Name extends string> = 
 >;
 export type PageOf<Agents extends readonly AnyAgent[]> = SessionPage<SessionOf<Agents[number]>>;
 
-/** The options of a method of the runtime: the handle knows the owner. */
+/** Options of a runtime method without the owner, which the handle adds. */
 type Own<Options extends OwnerOptions> = Omit<Options, 'owner'>;
 
-/** One session of one owner. Each method checks whose session it is, and that it belongs to the agent that was named. */
+/** One session of one owner. Each method checks the owner, and the agent if one was named. */
 export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   readonly id: string;
   readonly owner: string;
@@ -68,7 +77,7 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   pause(reason?: string): Promise<SessionOf<A>>;
   stop(options?: Own<StopSessionOptions>): Promise<SessionOf<A>>;
   retry(options?: Own<RetryOptions>): Promise<SessionOf<A>>;
-  /** Resolves when the session is neither busy nor about to be, or is parked. */
+  /** Resolves when the session is neither busy nor waiting for a worker, or is parked. */
   wait(): Promise<SessionOf<A>>;
   fork(options?: { readonly atStep?: number; readonly id?: string }): Promise<SessionHandle<A>>;
   delete(): Promise<void>;
@@ -76,19 +85,21 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   steps(options?: StepPageOptions): Promise<HistoryPage<AgentStepJSON>>;
   accounts(options?: { readonly atStep?: number }): Promise<Accounts | null>;
   events(options?: LogPageOptions): Promise<LogPage>;
-  /** The state that the next turn starts from, secrets included: for server code, never for a client. */
+  /** Reads the state that the next turn starts from, including secrets. For server code only, never for a client. */
   state(): Promise<StateOf<A>>;
-  /** The log from a position on, then live events; see `runtime.follow`. */
+  /** Yields the log from a position on, then live events; see `runtime.follow`. */
   follow(options?: Own<FollowOptions>): AsyncIterable<FollowedEvent>;
   /**
-   * Starts with a message or `{ resume: true }` and streams that; without, it joins the execution that the session works
-   * on. Whichever process does the work. Leaving it stops nothing.
+   * Sends a message and streams the execution that answers it, in whichever process it runs. Leaving the stream does
+   * not stop the execution.
    */
-  stream(input?: SessionStreamInput): RunStream<AgentOutput<A>, CallsOf<A>, SessionOf<A>>;
+  stream(message: MessageContent, options?: SessionStreamOptions): StreamOf<A>;
+  /** Resumes and streams. Without an argument, it joins the current execution of the session. */
+  stream(resume?: SessionStreamResume): StreamOf<A>;
   subscribe(listener: (event: SessionEvent) => void): Promise<() => void>;
 }
 
-/** `agent` is checked once, before the first call: a session never changes its agent. */
+/** Creates a handle. Checks `agent` once, before the first call, because a session never changes its agent. */
 export function sessionHandle(
   runtime: SessionRuntime,
   id: string,
@@ -97,12 +108,12 @@ export function sessionHandle(
   agentNamed: AgentLookup,
 ): SessionHandle {
   let isChecked = agent === undefined;
-  /** A session of another agent is not found, like one of another owner. */
+  /** Runs the work if the session belongs to the agent. Otherwise it is not found, like a session of another owner. */
   const own = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!isChecked && (await runtime.get(id, { owner })).agent !== agent)
       throw new AgentError(
         'session_not_found',
-        `There is no session "${id}" of agent "${agent}". Ask for it without the agent, or with the right one.`,
+        `There is no session "${id}" of agent "${agent}". Omit the agent, or name the right one.`,
       );
     isChecked = true;
     return work();
@@ -136,12 +147,13 @@ export function sessionHandle(
       const feed = runtime.follow(id, { ...given, owner });
       return isChecked ? feed : checkedFeed(feed, () => own(async () => {}));
     },
-    stream: (input) => streamSession(runtime, id, owner, agentNamed, input, (work) => own(work)),
+    stream: (input?: MessageContent | SessionStreamResume, given?: SessionStreamOptions) =>
+      streamSession(runtime, id, owner, agentNamed, { input, given }, (work) => own(work)),
     subscribe: (listener) => own(() => runtime.subscribe(id, { owner }, listener)),
   };
 }
 
-/** A feed that gives nothing, and rejects, where the check does. Leaving it is possible at any time. */
+/** Wraps a feed so that each `next` rejects if the check fails. It can be left at any time. */
 function checkedFeed<T>(feed: AsyncIterable<T>, check: () => Promise<void>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
@@ -154,7 +166,7 @@ function checkedFeed<T>(feed: AsyncIterable<T>, check: () => Promise<void>): Asy
         await leave();
         throw error;
       });
-      checked.catch(() => {}); // each `next` rejects with it
+      checked.catch(() => {}); // each `next` rejects with this error
       return { next: () => checked.then(() => events.next()), return: leave };
     },
   };

@@ -15,18 +15,18 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('a listener that throws, or whose promise rejects, is reported, and the others hear all the same', async () => {
+it('reports a listener that throws or rejects, and still notifies the others', async () => {
   const said: unknown[] = [];
   vi.spyOn(console, 'error').mockImplementation((line) => said.push(line));
   const listeners = new SessionListeners();
   const heard: SessionEvent[] = [];
-  listeners.add(null, () => {
+  listeners.listen(null, () => {
     throw new Error('at once');
   });
-  // as an async function would, which the type lets pass
+  // like an async function, which the type allows
   const rejects = (): unknown => Promise.reject(new Error('later'));
-  listeners.add('s', rejects);
-  listeners.add('s', (told) => heard.push(told));
+  listeners.listen('s', rejects);
+  listeners.listen('s', (told) => heard.push(told));
   listeners.notify(event);
   await new Promise((resolve) => setTimeout(resolve, 0));
   expect(heard).toEqual([event]);

@@ -1,23 +1,25 @@
+import { isRunEnd } from '../events/agent-event.ts';
 import { notify } from '../events/event-bus.ts';
-import { isRunEnd, type LiveEvent, type LiveSource, type TextSoFar } from './feed/live-source.ts';
+import type { LiveEvent, LiveSource, LogPosition, TextSoFar } from './feed/live-source.ts';
 import { LiveTexts } from './feed/live-texts.ts';
 
 type Listener = (event: LiveEvent) => void;
 
-/** Runs that are streamed on although no listener is left: a reader may come back in the middle of a text. */
+/** Most runs that keep streaming without a listener, so that a reader can come back in the middle of a text. */
 const MOST_LEFT = 1_000;
 
-/** The listeners to the sessions that this process works on: to one, or to all. The live source within a process. */
+/** Listeners to one session or to all sessions that this process works on. The live source without a bus. */
 export class SessionListeners implements LiveSource {
+  readonly isRemote: boolean = false;
   readonly #texts: LiveTexts = new LiveTexts();
   readonly #all: Set<Listener> = new Set();
   readonly #bySession: Map<string, Set<Listener>> = new Map();
-  /** Sessions with a run that was listened to. */
+  /** Sessions with a current run that has had listeners. */
   readonly #running: Set<string> = new Set();
 
-  /** Null for every session. */
-  add(sessionId: string | null, listener: Listener): () => void {
-    // a wrapper each: the same function added twice is two listeners
+  /** Adds a listener to a session, or to all sessions if `sessionId` is null. Returns a function that removes it. */
+  listen(sessionId: string | null, listener: Listener): () => void {
+    // wrapped, so that the same function added twice counts as two listeners
     const own: Listener = (event) => listener(event);
     const listeners =
       sessionId === null ? this.#all : (this.#bySession.get(sessionId) ?? new Set());
@@ -34,12 +36,12 @@ export class SessionListeners implements LiveSource {
     };
   }
 
-  listen(sessionId: string, listener: Listener): () => void {
-    return this.add(sessionId, listener);
+  localText(sessionId: string): TextSoFar | null {
+    return this.#texts.of(sessionId);
   }
 
-  textSoFar(sessionId: string): TextSoFar | null {
-    return this.#texts.of(sessionId);
+  textSoFar(sessionId: string, _position: LogPosition): TextSoFar | null {
+    return this.localText(sessionId);
   }
 
   wants(sessionId: string): boolean {

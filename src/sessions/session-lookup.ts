@@ -13,9 +13,8 @@ import {
   type GrantSubject,
   type OwnersGrants,
 } from './grant-policy.ts';
-import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
-import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
-import { RowReader } from './row-reader.ts';
+import { loadSession, type HistoryWindow, type LoadedSession } from './load-session.ts';
+import { PAGE_CHARACTERS, RowReader, ROWS_AT_ONCE } from './row-reader.ts';
 import { newerSession, sessionNotFound } from './session-errors.ts';
 import type { ListSessionsOptions, RuntimeSettings } from './session-options.ts';
 import { READS, type SessionRow } from './session-rows.ts';
@@ -23,7 +22,7 @@ import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
 import { unreadHead, type StateHeader } from './state-rows.ts';
 
-/** Finds sessions and agents, and shows a session to its owner alone. */
+/** Finds sessions and agents, and shows a session only to its owner. */
 export class SessionLookup {
   readonly store: SessionStore;
   readonly clock: Clock;
@@ -67,7 +66,7 @@ export class SessionLookup {
     throw new AgentError(
       'unknown_agent',
       name === undefined
-        ? `This runtime has several agents: say which with { agent }. Known: ${known}.`
+        ? `This runtime has several agents: ${known}. Name one of them with { agent }.`
         : `This runtime has no agent "${name}". Known: ${known}. Add it to agents.`,
       { details: { agent: name ?? null, known: [...this.#agents.keys()] } },
     );
@@ -84,19 +83,17 @@ export class SessionLookup {
     return row;
   }
 
-  /** The same, of a session that this release can change. */
+  /** Like `owned`, for a session that this release can change. */
   async workable(sessionId: string, owner: string): Promise<SessionRow> {
     const row = await this.owned(sessionId, owner);
     if (row.requires > READS) throw newerSession(row);
     return row;
   }
 
-  async view(row: SessionRow): Promise<Session> {
-    const { head } = await this.#headOf(row);
-    return this.#viewOf(row, head);
-  }
-
-  /** What a newer release wrote, or was given up, is shown as far as the row itself tells. */
+  /**
+   * Reads the header. If a session from a newer release, a parked one or a closed one cannot be read, builds the header
+   * from its row.
+   */
   async #headOf(
     row: SessionRow,
   ): Promise<{ readonly head: StateHeader; readonly characters: number }> {
@@ -117,9 +114,10 @@ export class SessionLookup {
     return sessionOf(row, head, new Set(waiting), { own, family });
   }
 
-  /** The same with what its owner may still grant. */
-  async viewWithAllowance(row: SessionRow, policy?: GrantPolicy): Promise<Session> {
-    const session = await this.view(row);
+  /** Returns the session as its owner sees it, with the owner's remaining allowance. */
+  async view(row: SessionRow, policy?: GrantPolicy): Promise<Session> {
+    const { head } = await this.#headOf(row);
+    const session = await this.#viewOf(row, head);
     const { executionId, grants, grantLog, outcome } = session;
     const isStopped = row.phase === 'idle' && outcome?.shouldContinue === false;
     if (!isStopped || executionId === null || !this.#agents.has(row.agent)) return session;
@@ -128,7 +126,7 @@ export class SessionLookup {
     return { ...session, allowance };
   }
 
-  /** The caps for owners of an execution, and what is left of them. */
+  /** Returns the caps for owners of an execution, and the remaining allowance. */
   ownersGrants(
     { id, owner, agent }: SessionRow,
     of: Pick<GrantSubject, 'execution' | 'outcome'>,
@@ -139,7 +137,7 @@ export class SessionLookup {
     return ownersGrants(policy, { session: { id, owner, agent }, limits, ...of }, requested);
   }
 
-  /** A page is short where its sessions are large; its cursor leads to the rest. */
+  /** Lists sessions. A page ends early if its sessions are large, and its cursor continues. */
   async list(options: ListSessionsOptions): Promise<SessionPage> {
     const { owner, status, phase, agent, cursor } = options;
     const limit = checkedLimit(options.limit, 200);
@@ -155,7 +153,7 @@ export class SessionLookup {
     let space = PAGE_CHARACTERS;
     for (let most: number = ROWS_AT_ONCE.first; ; most = ROWS_AT_ONCE.next) {
       const wanted = Math.min(most, limit - sessions.length);
-      // one more tells whether there is more
+      // one extra row shows whether there is another page
       const rows = await this.store.list({
         ...filter,
         limit: wanted + 1,
@@ -174,7 +172,7 @@ export class SessionLookup {
     }
   }
 
-  /** Ids of calls without an answer. */
+  /** Returns the ids of calls without an answer. */
   async waiting({ id, executionId }: SessionRow): Promise<readonly string[]> {
     if (executionId === null) return [];
     const calls = await this.store.calls(id, executionId, { state: 'waiting' });
@@ -192,7 +190,7 @@ function agentsByName(agents: readonly AnyAgent[]): ReadonlyMap<string, DurableA
     const durable = durableAgent(agent);
     if (!durable) throw invalidOption('agents', agent, 'what createAgent() or build() returns');
     if (named.has(agent.name))
-      throw invalidOption('agents', agent.name, 'a different name for each agent: withName(...)');
+      throw invalidOption('agents', agent.name, 'a different name for each agent');
     named.set(agent.name, durable);
   }
   if (named.size === 0) throw invalidOption('agents', agents, 'at least one agent');
@@ -201,18 +199,18 @@ function agentsByName(agents: readonly AnyAgent[]): ReadonlyMap<string, DurableA
 
 type ListPlace = Pick<SessionRow, 'updatedAt' | 'id'>;
 
-const cursorOf = (place: ListPlace | null): string | null =>
+export const cursorOf = (place: ListPlace | null): string | null =>
   place && btoa(JSON.stringify([place.updatedAt, place.id]));
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value);
 
-function placeOf(cursor: string): ListPlace {
+export function placeOf(cursor: string): ListPlace {
   try {
     const [updatedAt, id] = JSON.parse(atob(cursor)) as unknown[];
     if (isTime(updatedAt) && isSessionId(id)) return { updatedAt, id };
   } catch {
-    // said below
+    // reported below
   }
   throw invalidOption('list cursor', cursor, 'the cursor of the page before');
 }

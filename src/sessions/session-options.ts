@@ -8,7 +8,7 @@ import type { JsonObject } from '../json.ts';
 import type { MessageInput } from '../messages/message.ts';
 import type { DepsOf } from '../tools/tool.ts';
 import type { GrantPolicy } from './grant-policy.ts';
-import type { SchedulerOptions } from './session-scheduler.ts';
+import type { WorkerOptions } from './session-worker.ts';
 import type { SessionPhase } from './session-rows.ts';
 import type { ExpireRequest, SessionStore, UpkeepRequest } from './session-store.ts';
 
@@ -18,7 +18,7 @@ export interface OwnerOptions {
 }
 
 export interface CreateOptions<Name extends string = string> extends OwnerOptions {
-  /** Needed where the runtime has several agents. */
+  /** The agent that works on the session; may be left out where the runtime has only one. */
   readonly agent?: Name;
   /** Letters, digits and `_-=@,.;`, but not `.` or `..`; made up if left out. */
   readonly id?: string;
@@ -27,6 +27,11 @@ export interface CreateOptions<Name extends string = string> extends OwnerOption
   /** Kept with the session; at most 65,536 bytes of JSON. */
   readonly metadata?: JsonObject;
 }
+
+/** Requires the name of the agent where it is one of several. Names that are only known at run time are checked there. */
+export type NamedAgent<Name extends string> =
+  IsUnion<Name> extends true ? { readonly agent: Name } : unknown;
+type IsUnion<T, Each = T> = Each extends T ? ([T] extends [Each] ? false : true) : never;
 
 export interface SendOptions extends OwnerOptions {
   /** Resolve when the execution has ended or paused, not when it is accepted. */
@@ -111,7 +116,7 @@ export type SessionRuntimeOptions<Agents extends readonly AnyAgent[] = readonly 
 > & { readonly agents: Agents } & RuntimeDeps<DepsOf<Agents[number]>>;
 
 /** The same as the runtime reads them. */
-export interface RuntimeSettings extends SchedulerOptions {
+export interface RuntimeSettings extends WorkerOptions {
   readonly store: SessionStore;
   readonly agents: readonly AnyAgent[];
   /** How many of the newest messages a turn starts from. Default 200. */

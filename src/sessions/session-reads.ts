@@ -6,18 +6,17 @@ import { isRecord } from '../json.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedPlace } from './check-names.ts';
 import { readLog, type NumberedEvent } from './event-log.ts';
-import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
-import { RowReader } from './row-reader.ts';
+import { PAGE_CHARACTERS, RowReader, ROWS_AT_ONCE } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { ForkPoint } from './state-rows.ts';
 
 const MOST_ROWS = 500;
 
-/** One page of a history, oldest first. It ends early where its items are large. */
+/** One page of a history, oldest first. It ends early if its items are large. */
 export interface HistoryPage<T> {
   readonly items: readonly T[];
-  /** Give it to the next read for the page before this one; null on the first page. */
+  /** Pass it to the next read to get the page before this one; null on the first page. */
   readonly before: number | null;
 }
 
@@ -25,27 +24,27 @@ export interface LogPage {
   readonly executionId: string | null;
   /** In order; `seq` has no gaps. */
   readonly events: readonly NumberedEvent[];
-  /** Last number of the log as it is now. */
+  /** Current last number in the log. */
   readonly seq: number;
 }
 
 export interface LogPageOptions {
-  /** Default: the newest. */
+  /** Execution to read. Default: the newest. */
   readonly executionId?: string;
-  /** Only events with a higher number. */
+  /** Only events with a higher number. Default 0. */
   readonly after?: number;
   /** Most events, at most and by default 500. */
   readonly limit?: number;
 }
 
-/** Of one execution, and of the session with it. */
+/** Totals of one execution, and of the session at that point. */
 export interface Accounts {
   readonly execution: Execution;
   readonly info: SessionInfo;
 }
 
 export interface PageOptions {
-  /** Only items before this position. */
+  /** Only items before this position. Default: the newest. */
   readonly before?: number;
   /** Most items, default 50, at most 500. */
   readonly limit?: number;
@@ -69,7 +68,7 @@ export async function readMessages(
   );
 }
 
-/** Before its first run a session has no rows. */
+/** Reads the messages that a session was created with: before its first run it has no message rows. */
 async function readSeed(lookup: SessionLookup, row: SessionRow): Promise<HistoryPage<MessageJSON>> {
   const { seed = [] } = await new RowReader(lookup.store, row).head(row.head);
   return { items: lookup.redactorOf(row).value(seed), before: null };
@@ -91,8 +90,8 @@ export async function readSteps(
 }
 
 /**
- * The position behind the last step that wrote messages before a position, by halves: each step knows how many messages
- * there were after it, which no clock can change. Of steps that were pruned nothing is known, and they are the oldest.
+ * Finds the position after the last step that wrote messages before a message position, by binary search. Each step has
+ * the number of messages after it, which does not depend on a clock. Pruned steps are missing; they are the oldest.
  */
 async function stepBehind(
   lookup: SessionLookup,
@@ -111,7 +110,7 @@ async function stepBehind(
   return Math.min(low + 1, row.stepCount);
 }
 
-/** Newest first from the store, a few rows at a time, until the page is full. */
+/** Reads rows from the store, newest first and a few at a time, until the page is full. */
 async function readPage<T>(
   lookup: SessionLookup,
   row: SessionRow,
@@ -146,7 +145,7 @@ async function readPage<T>(
   return { items: items.toReversed(), before: before > 0 ? before : null };
 }
 
-/** As the redactor does it, but the lists of a row item by item, for there may be many and each may be large. */
+/** Redacts a value, but lists item by item, because a list may be long and its items large. */
 async function redacted<T>(
   redactor: Redactor,
   value: T,
@@ -159,7 +158,7 @@ async function redacted<T>(
   for (const [key, list] of lists) {
     const items: unknown[] = [];
     for (const item of list as readonly unknown[]) {
-      // under its key, which may say what to hide
+      // under its key, because the redactor may hide values by key
       const shown: unknown = redactor.value({ [key]: [item] })[key];
       items.push(...(Array.isArray(shown) ? shown : [shown]));
       await pause();
@@ -215,7 +214,7 @@ export async function readEvents(
   // a row holds several events, and their numbers have no gaps
   for (let most: number = ROWS_AT_ONCE.first; ; most = ROWS_AT_ONCE.next) {
     const left = after + limit - last;
-    // one row more tells whether there is more
+    // one extra row shows whether there is more
     const rows = await rowsAfter(last, left > 0 && space > 0 ? Math.min(most, left) : 1);
     newest = Math.max(newest, rows.at(-1)?.seq ?? 0);
     if (rows.length === 0 || left <= 0 || space <= 0) break;

@@ -13,9 +13,9 @@ import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
-import { createSession } from './new-session.ts';
+import { createSession } from './create-session.ts';
 import { sendMessage } from './send-message.ts';
-import { SessionScheduler } from './session-scheduler.ts';
+import { sessionNotFound } from './session-errors.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
   AnswerOptions,
@@ -23,6 +23,7 @@ import type {
   ExpireOptions,
   GrantCapOptions,
   ListSessionsOptions,
+  NamedAgent,
   OwnerOptions,
   PruneOptions,
   ResumeSessionOptions,
@@ -37,16 +38,16 @@ import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-r
 import type { PageOptions, StepPageOptions } from './session-reads.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
-import type { SessionEvent } from './session-worker.ts';
-import type { Dropped } from './session-store.ts';
+import { SessionWorker, type SessionEvent } from './session-worker.ts';
+import type { Dropped, SessionRequest } from './session-store.ts';
 import { stopText } from './stop-note.ts';
-import { expireRequest, upkeepRequest } from './upkeep-request.ts';
+import { upkeepRequest } from './upkeep-request.ts';
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
 export class SessionRuntime<const out Agents extends readonly AnyAgent[] = readonly AnyAgent[]> {
   readonly clock: Clock;
   readonly #lookup: SessionLookup;
-  readonly #scheduler: SessionScheduler;
+  readonly #worker: SessionWorker;
   readonly #feeds: SessionFeeds;
 
   constructor(given: SessionRuntimeOptions<Agents>) {
@@ -56,13 +57,13 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     whole('SessionRuntime maxCharacters', maxCharacters);
     this.clock = clock;
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
-    this.#scheduler = new SessionScheduler(this.#lookup, options);
-    this.#feeds = SessionFeeds.of(this, this.#lookup, this.#scheduler.listeners);
+    this.#worker = new SessionWorker(this.#lookup, options);
+    this.#feeds = new SessionFeeds(this, this.#lookup, this.#worker.live);
   }
 
-  /** Makes a session; `id` and all methods are on what it returns. */
+  /** Makes a session; `id` and all methods are on what it returns. `agent` is required where the runtime has several. */
   async create<const N extends NameOf<Agents> = NameOf<Agents>>(
-    options: CreateOptions<N>,
+    options: CreateOptions<N> & NamedAgent<N>,
   ): Promise<HandleOf<Agents, N>> {
     const id = await createSession(this.#lookup, options);
     return this.session<N>(id, { owner: options.owner });
@@ -79,7 +80,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   async get(sessionId: string, options: OwnerOptions & GrantCapOptions): Promise<Session> {
     const row = await this.#lookup.owned(sessionId, options.owner);
-    return this.#lookup.viewWithAllowance(row, options.grants);
+    return this.#lookup.view(row, options.grants);
   }
 
   /** Newest change first. */
@@ -93,10 +94,9 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
    * the first call did, with the session as it is by then.
    */
   async send(sessionId: string, content: MessageContent, options: SendOptions): Promise<Session> {
-    const sent = await sendMessage(this.#lookup, this.#scheduler, sessionId, content, options);
+    const sent = await sendMessage(this.#lookup, this.#worker, sessionId, content, options);
     const { executionId, hasBegun } = sent;
-    const session = await this.#result(sessionId, options, executionId, hasBegun);
-    return { ...session, executionId };
+    return { ...(await this.#result(sessionId, options, executionId, hasBegun)), executionId };
   }
 
   /** Asks a running execution to pause after its step, if it would continue. */
@@ -105,14 +105,13 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     options: OwnerOptions & GrantCapOptions & { readonly reason?: string },
   ): Promise<Session> {
     const { owner, reason = 'on request' } = options;
-    await this.#lookup.owned(sessionId, owner);
-    await this.#scheduler.request(sessionId, { pause: defaultRedactor.text(reason) });
+    await this.#request(sessionId, owner, { pause: defaultRedactor.text(reason) });
     return this.get(sessionId, options);
   }
 
   /** Continues a session: with approvals, after a pause, or past a limit with a grant. */
   async resume(sessionId: string, options: ResumeSessionOptions): Promise<Session> {
-    const executionId = await resumeSession(this.#lookup, this.#scheduler, sessionId, options);
+    const executionId = await resumeSession(this.#lookup, this.#worker, sessionId, options);
     return this.#result(sessionId, options, executionId);
   }
 
@@ -138,23 +137,24 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */
   async stop(sessionId: string, options: StopSessionOptions): Promise<Session> {
     const { owner, reason = 'a stop was requested', by = owner } = options;
-    await this.#lookup.owned(sessionId, owner);
     const at = isoTime(this.clock.now());
     const stop = stopText({ reason: defaultRedactor.text(reason), by, at });
-    await this.#scheduler.request(sessionId, { stop });
+    await this.#request(sessionId, owner, { stop });
     return this.#result(sessionId, options, null);
   }
 
   /** Continues a parked session with all counts at 0, in whatever process; any other stays as it is. */
   async retry(sessionId: string, options: RetryOptions): Promise<Session> {
-    await this.#lookup.owned(sessionId, options.owner);
-    await this.#scheduler.request(sessionId, { retry: isoTime(this.clock.now()) });
+    await this.#request(sessionId, options.owner, { retry: isoTime(this.clock.now()) });
     return this.#result(sessionId, options, null);
   }
 
-  /** Resolves when the session is neither at work nor about to be, or is parked. */
-  wait(sessionId: string, { owner }: OwnerOptions): Promise<Session> {
-    return this.#result(sessionId, { owner, wait: true }, null);
+  /** Resolves when the session, or one execution of it, is neither at work nor about to be, or the session is parked. */
+  wait(
+    sessionId: string,
+    { owner, executionId }: OwnerOptions & { readonly executionId?: string },
+  ): Promise<Session> {
+    return this.#result(sessionId, { owner, wait: true }, executionId ?? null);
   }
 
   /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
@@ -170,7 +170,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   async delete(sessionId: string, { owner }: OwnerOptions): Promise<void> {
     const row = await this.#lookup.owned(sessionId, owner);
     await this.#lookup.store.delete(row.id);
-    this.#scheduler.forget(row.id);
+    this.#worker.forget(row.id);
     this.#feeds.end(row.id);
   }
 
@@ -181,29 +181,26 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Deletes whole sessions that did not change since, in such batches; never one that is busy or about to be. */
   async expire(options: ExpireOptions): Promise<Dropped> {
-    return this.#lookup.store.expire(expireRequest(options));
+    return this.#lookup.store.expire(upkeepRequest(options));
   }
 
   /** Recovers sessions that a stopped process left, and starts waiting work. Returns how many sessions it found. */
   recover(): Promise<number> {
-    return this.#scheduler.recover();
+    return this.#worker.recover();
   }
 
   /** Recovers now and from time to time, until `close`. */
   start(): void {
-    this.#scheduler.start();
+    this.#worker.start();
   }
 
   /** Finishes the steps that run, gives their leases back and takes up nothing more. */
   async close(options: { readonly graceMs?: number } = {}): Promise<void> {
-    await this.#scheduler.close(options.graceMs);
+    await this.#worker.close(options.graceMs);
     this.#feeds.close();
   }
 
-  /**
-   * The conversation, newest page first; `before` of one page leads to the one before it. A page holds at most a
-   * million characters or one message.
-   */
+  /** Reads the conversation, newest page first. A page has at most a million characters, or one message. */
   async messages(
     sessionId: string,
     options: OwnerOptions & PageOptions,
@@ -253,7 +250,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Hears the events of every session that this process works on, each after it was written down. */
   wiretap(listener: (event: SessionEvent) => void): () => void {
-    return this.#scheduler.listeners.add(null, listener);
+    return this.#worker.listeners.listen(null, listener);
   }
 
   /** Hears the events of one session while this process works on it. A listener that leaves stops nothing. */
@@ -263,7 +260,14 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     listener: (event: SessionEvent) => void,
   ): Promise<() => void> {
     const row = await this.#lookup.owned(sessionId, owner);
-    return this.#scheduler.listeners.add(row.id, listener);
+    return this.#worker.listeners.listen(row.id, listener);
+  }
+
+  async #request(sessionId: string, owner: string, request: SessionRequest): Promise<void> {
+    const row = await this.#lookup.owned(sessionId, owner);
+    const phase = await this.#lookup.store.request(sessionId, request);
+    if (phase === null) throw sessionNotFound(sessionId);
+    if (phase !== 'idle') await this.#worker.signal(row, request);
   }
 
   async #answer(
@@ -272,10 +276,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     decision: ApprovalAnswer,
     options: AnswerOptions,
   ): Promise<Session> {
-    const { owner, by = owner, executionId: named, argsHash } = options;
-    const answer = { ...decision, executionId: named, argsHash };
-    const given = { sessionId, owner, callId, answer, by };
-    const executionId = await answerCall(this.#lookup, this.#scheduler, given);
+    const [lookup, worker] = [this.#lookup, this.#worker];
+    const executionId = await answerCall(lookup, worker, sessionId, callId, decision, options);
     return this.#result(sessionId, options, executionId);
   }
 
@@ -288,7 +290,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     const { owner, wait } = options;
     if (wait) {
       await this.#lookup.owned(sessionId, owner);
-      await this.#scheduler.settled(sessionId, executionId, hasBegun);
+      await this.#worker.waits.settled(sessionId, executionId, hasBegun);
     }
     const session = await this.get(sessionId, options);
     return wait || executionId === null ? session : { ...session, executionId };

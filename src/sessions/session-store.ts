@@ -26,24 +26,11 @@ import type {
   Release,
   UpkeepRequest,
   UrgentQuery,
+  WorkerReport,
+  Workload,
 } from './store-requests.ts';
 
-export type {
-  AcceptCondition,
-  Acceptance,
-  Decision,
-  Dropped,
-  ExpireRequest,
-  LeaseRequest,
-  NewAnswer,
-  NewCommand,
-  RecoverablePage,
-  RecoverableQuery,
-  Release,
-  UpkeepRequest,
-  UrgentQuery,
-  WaitingLimit,
-} from './store-requests.ts';
+export type * from './store-requests.ts';
 
 export interface CallWrite {
   readonly executionId: string;
@@ -51,7 +38,7 @@ export interface CallWrite {
   readonly tool: string;
   readonly state: Exclude<CallState, 'decided'>;
   readonly result?: string | null;
-  /** On `started`: may begin again after a start whose end is unknown. */
+  /** On `started`: whether the call may start again after a start whose end is unknown. */
   readonly again?: boolean;
 }
 
@@ -59,21 +46,21 @@ export interface CallWrite {
 export interface Commit {
   readonly sessionId: string;
   readonly token: number;
-  /** The revision it follows. The same commit sent twice is written once. */
+  /** The revision that the commit follows. The same commit sent twice is written once. */
   readonly revision: number;
-  /** The time of a change that people should see in lists; left out in the middle of the work. */
+  /** Time of a change that lists should show; left out during the work. */
   readonly at?: string;
-  /** The session's own state, where it changed. */
+  /** The session's own state, if it changed. */
   readonly root?: {
     readonly head: string;
     readonly status: AgentStatus;
     readonly executionId: string;
     readonly messageCount: number;
     readonly stepCount: number;
-    /** The release that is needed to work on it from now on. Default 1: any. */
+    /** Format that a release must read to work on the session from now on. Default 1: any release. */
     readonly requires?: number;
   };
-  /** Last sequence number used, where events are written or a new execution begins (then 0 or more). */
+  /** Last sequence number. Set if events are written or a new execution begins (then 0 or more). */
   readonly seq?: number;
   readonly messages?: readonly MessageRow[];
   readonly steps?: readonly StepRow[];
@@ -81,17 +68,17 @@ export interface Commit {
   readonly agents?: readonly AgentRow[];
   readonly calls?: readonly CallWrite[];
   readonly events?: readonly EventRow[];
-  /** One that is there already stays. */
+  /** An existing blob is kept. */
   readonly blobs?: readonly BlobRow[];
-  /** The command, by number, that this write carries out: it is removed. */
+  /** Number of the command that this commit carries out. The command is removed. */
   readonly done?: number;
-  /** A step was begun and done while the session ran alone: others may run beside it again. */
+  /** Whether the session began and finished a step while it ran alone, so that others may run beside it again. */
   readonly endsQuarantine?: boolean;
   /**
-   * Ends this stretch of work. `ended` and `paused` clear what they answer (a stop, a pause request) and give the lease
-   * back, unless there is more to do: a command after `ended`; a decided call or a stop request after `paused`. Then
-   * the phase stays `open` and the lease is kept. `handover` gives the lease back and leaves the phase `open`; the claim
-   * is not counted as a try.
+   * Ends this run. `ended` and `paused` clear the stop or pause request that they fulfill and release the lease, unless
+   * there is more to do: a command after `ended`; a decided call or a stop request after `paused`. Then the phase stays
+   * `open` and the lease is kept. `handover` releases the lease and leaves the phase `open`; the claim does not count
+   * as a try.
    */
   readonly end?: 'ended' | 'paused' | 'handover';
 }
@@ -114,18 +101,18 @@ export interface LeaseSignal {
   readonly pauseReason: string | null;
 }
 
-/** A lease as `renew` found it: held, and extended unless it was busy. */
+/** A lease that the worker still holds. It was extended unless `isBusy` is set. */
 export interface RenewedLease extends LeaseSignal {
-  /** Another transaction had the session's row, so that the lease was not extended. */
+  /** The lease was not extended, because another transaction had locked the session's row. */
   readonly isBusy?: true;
 }
 
 export interface RowRange {
-  /** Only positions below. */
+  /** Only lower positions. */
   readonly before?: number;
-  /** Only this position and above. */
+  /** Only this and higher positions. */
   readonly from?: number;
-  /** The newest ones that fit; default: all. */
+  /** Most rows, the newest ones. Default: all. */
   readonly limit?: number;
 }
 
@@ -137,83 +124,84 @@ export interface SessionQuery {
   /** Only sessions of other agents than these. */
   readonly notAgents?: readonly string[];
   readonly limit: number;
-  /** Continue behind this one: newest change first, then by id, descending. */
+  /** Continue after this session. The order is newest change first, then id, descending. */
   readonly after?: { readonly updatedAt: string; readonly id: string };
 }
 
 /**
- * Keeps sessions, and alone decides who may write. Every method is atomic; what a method resolves with is durable.
- * `testing` has the suite that each store must pass.
+ * Stores sessions, and is the only authority on who may write. Every method is atomic, and its result is durable when
+ * it resolves. `testing` has the suite that each store must pass.
  */
 export interface SessionStore {
   readonly name: string;
-  /** The largest text of one row. */
+  /** Largest text of one row, in bytes. */
   readonly maxBytes: number;
-  /** Applied by the runtime to every `head` and `body`. */
+  /** Codec that the runtime applies to every `head` and `body`. */
   readonly codec?: StoreCodec;
 
-  /** False if the id is taken. The phase is `idle`. */
+  /** Creates a session in phase `idle`. Returns false if the id is taken. */
   create(session: NewSessionRow): Promise<boolean>;
   find(sessionId: string): Promise<SessionRow | null>;
   list(query: SessionQuery): Promise<readonly SessionRow[]>;
 
   /**
-   * Adds a command if the phase is one of `phases`, the revision, where given, is still that one, and no more wait than
-   * `maxWaiting` allows; the phase is `open` from then on, unless it is `parked` and stays so. A message whose execution id is remembered is not accepted
-   * in any phase: see {@link Acceptance}. Null if there is no such session.
+   * Adds a command if the phase is one of `phases`, the revision, if given, is current, and `maxWaiting` is not
+   * exceeded. The phase becomes `open`, unless it is `parked`. A message whose execution id is remembered is not
+   * accepted in any phase: see {@link Acceptance}. Returns null if the session does not exist.
    */
   accept(
     sessionId: string,
     command: NewCommand,
     condition: AcceptCondition,
   ): Promise<Acceptance | null>;
-  /** The oldest resume, else the oldest message: a message waits for the end of what is resumed. */
+  /** Returns the oldest resume, otherwise the oldest message: a message waits until the resumed execution ends. */
   nextCommand(sessionId: string): Promise<CommandRow | null>;
   /** Answers a call once: `accepted` turns it from `waiting` to `decided` and the phase, unless `parked`, to `open`. */
   decide(sessionId: string, answer: NewAnswer): Promise<Decision>;
   /**
-   * Leaves a request for the worker of the session, unless it is idle; the first reason stays. A stop turns `paused`
-   * and `parked` into `open`, without a wait. A `retry`, with its time, turns `parked` into `open` with all counts at 0,
-   * and changes nothing else. The phase found, null if there is no such session.
+   * Stores a request for the worker of the session, unless it is idle. The first reason stays. A stop turns `paused`
+   * and `parked` into `open`, without a wait. A `retry`, with its time, turns `parked` into `open` with all counts at
+   * 0, and has no effect in other phases. Returns the phase before the request, or null if the session does not exist.
    */
   request(sessionId: string, request: SessionRequest): Promise<SessionPhase | null>;
 
   /**
-   * Takes the lease of an `open` session without one, under a new token, and counts: one try, and a death where
-   * the lease before ran out. After {@link QUARANTINE_DEATHS} deaths the session is in quarantine and given to a worker
-   * only that runs `alone`, unless a stop was requested. Null if it cannot be had.
+   * Takes the lease of an `open` session that is not leased, under a new token. Counts one try, and a death if the
+   * previous lease expired. After {@link QUARANTINE_DEATHS} deaths the session is quarantined: only a worker that runs
+   * `alone` can claim it, unless a stop was requested. Returns null if the session cannot be claimed.
    */
   claim(sessionId: string, lease: LeaseRequest): Promise<SessionRow | null>;
-  /** Ends a try that failed and gives its lease back. False if the token does not hold the session any more. */
+  /** Ends a failed try and releases its lease. Returns false if the token no longer holds the session. */
   release(sessionId: string, token: number, release: Release): Promise<boolean>;
   /**
-   * Extends those of the named leases that this worker still holds, and answers with them. A lease that is not named is
-   * not extended: the answer to its claim was lost, and it must run out. One session never waits for another.
+   * Extends the named leases that this worker still holds, and returns them. A lease that is not named is not extended:
+   * the answer to its claim was lost, and it must expire. One session never waits for another.
    */
   renew(lease: {
     readonly worker: string;
     readonly ttlMs: number;
     readonly leases: readonly Pick<LeaseSignal, 'sessionId' | 'token'>[];
   }): Promise<readonly RenewedLease[]>;
-  /** The leases of this worker, and the requests for them. */
+  /** Returns the leases of this worker and the requests for them. */
   signals(worker: string): Promise<readonly LeaseSignal[]>;
   /**
-   * Ids of `open` sessions that a worker may claim now and that should not wait: those of any agent that are to be
-   * stopped, the longest untouched first, then those of these agents whose lease ran out, the longest expired first.
+   * Returns the ids of `open` sessions that a worker may claim now and that should not wait: sessions of any agent with
+   * a stop request, longest unchanged first, then sessions of these agents with an expired lease, longest expired
+   * first.
    */
   urgent(query: UrgentQuery): Promise<readonly string[]>;
   /**
-   * `open` sessions of one agent without a lease that a worker may claim now. Owners take turns: first the longest
-   * untouched session of each owner, then the second of each.
+   * Returns `open` sessions of one agent that are not leased and that a worker may claim now. Owners take turns: first
+   * the longest unchanged session of each owner, then the second of each.
    */
   recoverable(query: RecoverableQuery): Promise<RecoverablePage>;
   /**
-   * Writes all or nothing. Rejects with `stale_owner` when the token is not the session's any more (or the session is
-   * gone), and with `conflict` when a call would start that was started or committed and may not start `again`.
+   * Writes all rows or none. Rejects with `stale_owner` if the token is no longer the session's, or the session was
+   * deleted. Rejects with `conflict` if a call would start that was started or committed and may not start `again`.
    */
   commit(commit: Commit): Promise<CommitReceipt>;
 
-  /** In ascending order of position. */
+  /** Returns messages in ascending order of position. */
   messages(
     sessionId: string,
     agentId: string,
@@ -230,7 +218,7 @@ export interface SessionStore {
     executionId: string,
     filter: { readonly callIds: readonly string[] } | { readonly state: CallState },
   ): Promise<readonly CallRow[]>;
-  /** Rows with a number above `after`, ascending. */
+  /** Returns rows with a number above `after`, ascending. */
   events(
     sessionId: string,
     executionId: string,
@@ -238,30 +226,37 @@ export interface SessionStore {
   ): Promise<readonly EventRow[]>;
   blobs(sessionId: string, hashes: readonly string[]): Promise<readonly Omit<BlobRow, 'scope'>[]>;
 
+  /** Stores the newest report of a worker. */
+  reportWorker(report: WorkerReport): Promise<void>;
+  /** Counts the work of all owners, for operators. */
+  workload(): Promise<Workload>;
+
   /**
-   * Copies messages and steps below the counts, what they refer to, the remembered ids of their executions and of the
-   * calls that waited in those into a new idle session. The last of those executions is `executionId` there. False as
-   * `create`.
+   * Copies into a new idle session: the messages and steps below the counts, the rows that they refer to, and the
+   * remembered ids of their executions and of calls that waited in those. The last of those executions gets the id
+   * `executionId`. Returns false if the id is taken.
    */
   fork(fromId: string, session: NewSessionRow): Promise<boolean>;
-  /** Leaves no row behind. False if there was none. */
+  /** Deletes all rows of a session. Returns false if it does not exist. */
   delete(sessionId: string): Promise<boolean>;
   /**
-   * For sessions without work that have not changed since: drops events, and the steps, calls, agents and
-   * large values of all executions but the last. Remembered ids of executions, and of calls
-   * that waited, stay. Works in small batches, each a write
-   * of its own, that hold up neither other sessions nor the event loop; skips what is in use at that moment, and what
-   * requires more than {@link READS}.
+   * Prunes sessions without work that have not changed since `olderThan`: drops events, and the steps, calls, agents
+   * and large values of all executions but the last. Keeps remembered ids of executions and of calls that waited. Works
+   * in small batches, each its own write, that block neither other sessions nor the event loop. Skips sessions that are
+   * in use, and those that require more than {@link READS}.
    */
   prune(request: UpkeepRequest): Promise<Dropped>;
-  /** Deletes whole sessions that did not change since, in such batches. One that is `open` stays in any case. */
+  /**
+   * Deletes whole sessions that have not changed since `olderThan`, in the same kind of batches. Never deletes an
+   * `open` session.
+   */
   expire(request: ExpireRequest): Promise<Dropped>;
-  /** Rows of the session in all tables, and the bytes of their texts. */
+  /** Returns the number of rows of the session in all tables, and the bytes of their texts. */
   size(sessionId: string): Promise<{ readonly rows: number; readonly bytes: number }>;
   close(): Promise<void>;
 }
 
-/** Encrypts or compresses what the store keeps. Text in, text out; no NUL characters. */
+/** Encrypts or compresses the text of rows. The encoded text must not have NUL characters. */
 export interface StoreCodec {
   encode(text: string): string | Promise<string>;
   decode(text: string): string | Promise<string>;

@@ -4,30 +4,39 @@ import type { AgentEvent } from '../events/agent-event.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { LogPosition } from './feed/live-source.ts';
-import type { ResumeSessionOptions } from './session-options.ts';
+import type { ResumeSessionOptions, SendOptions } from './session-options.ts';
 import type { SessionRuntime } from './session-runtime.ts';
 import type { Session } from './session.ts';
 
-/** What a stream of a session starts: a message, or a resume. */
-export type SessionStreamInput =
-  | MessageContent
-  | (Omit<ResumeSessionOptions, 'owner' | 'wait'> & { readonly resume: true });
+/** Options of a streamed message, as for `send`. */
+export type SessionStreamOptions = Omit<SendOptions, 'owner' | 'wait'>;
+
+/** Resumes and streams, with the options of `resume`. */
+export interface SessionStreamResume extends Omit<ResumeSessionOptions, 'owner' | 'wait'> {
+  readonly resume: true;
+}
 
 export type AgentLookup = (name: string) => DurableAgent | undefined;
 
-/** Where to read: an execution, or from a position on. Null where the session does nothing. */
+/** What to read: an execution, or the log from a position on. */
 interface Started {
   readonly executionId?: string;
   readonly after?: LogPosition;
 }
 
-/** The work of a session as a stream: reads the one feed, so another process may do the work. */
+/** Streams the work of a session. Reads the session's feed, so another process may do the work. */
 export function streamSession(
   runtime: SessionRuntime,
   id: string,
   owner: string,
   agentNamed: AgentLookup,
-  input: SessionStreamInput | undefined,
+  {
+    input,
+    given,
+  }: {
+    readonly input: MessageContent | SessionStreamResume | undefined;
+    readonly given: SessionStreamOptions | undefined;
+  },
   guarded: <T>(work: () => Promise<T>) => Promise<T>,
 ): RunStream<unknown, never, Session> {
   let agent: DurableAgent | undefined;
@@ -43,14 +52,14 @@ export function streamSession(
     const { executionId, seq } = await runtime.events(id, { owner, limit: 1 });
     const newest = executionId === null ? {} : { after: { executionId, seq } };
     if (input === undefined)
-      // accepted, and not begun: the newest execution in the log is over
+      // accepted but not begun: the newest execution in the log is over
       return before.status === 'in_progress' && executionId !== null ? { executionId } : newest;
     if (typeof input === 'string' || !('resume' in input)) {
-      const sent = await runtime.send(id, input, { owner });
+      const sent = await runtime.send(id, input, { ...given, owner });
       return sent.executionId === null ? newest : { executionId: sent.executionId };
     }
-    const { resume: _starts, ...given } = input;
-    await runtime.resume(id, { ...given, owner });
+    const { resume: _starts, ...resumed } = input;
+    await runtime.resume(id, { ...resumed, owner });
     return newest;
   };
   return openStream({
@@ -70,7 +79,7 @@ export function streamSession(
   });
 }
 
-/** Reads the feed until the session has ended or paused its work, and all of the log was read. */
+/** Reads the feed until the execution, or the session, has ended or paused and all of the log was read. */
 async function followRun(
   runtime: SessionRuntime,
   id: string,
@@ -80,7 +89,7 @@ async function followRun(
 ): Promise<Session> {
   const leave = new AbortController();
   let read: LogPosition | null = started.after ?? null;
-  /** The end of the log, once the work has ended. A feed of one execution ends by itself where another has begun. */
+  /** The end of the log, once the work has ended. A feed of one execution ends by itself when another begins. */
   let end: LogPosition | null = null;
   const isRead = (): boolean =>
     end !== null && read?.executionId === end.executionId && read.seq >= end.seq;
@@ -94,11 +103,17 @@ async function followRun(
   };
   const following = follow();
   following.catch(() => {}); // awaited below, unless the wait fails first
+  const wanted = started.executionId === undefined ? {} : { executionId: started.executionId };
   try {
-    const session = await runtime.wait(id, { owner });
+    const session = await runtime.wait(id, { owner, ...wanted });
     const { executionId, seq } = await runtime.events(id, { owner, limit: 1 });
     end = executionId === null ? null : { executionId, seq };
-    if (end === null || isRead()) leave.abort();
+    const isLast = started.executionId === undefined || started.executionId === executionId;
+    // if a later execution exists, one without a log was dropped before it began, or pruned
+    const isOver = isLast
+      ? end === null || isRead()
+      : (await runtime.events(id, { owner, ...wanted, limit: 1 })).seq === 0;
+    if (isOver) leave.abort();
     await following;
     return session;
   } finally {

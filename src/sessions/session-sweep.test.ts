@@ -7,7 +7,7 @@ import { memoryStore } from './stores/memory/index.ts';
 const LEASE_MS = 15_000;
 const nameOf = (n: number): string => `owner-${String(n).padStart(4, '0')}`;
 
-/** Each owner has one session that waits, under the owner's name. */
+/** Creates a store in which each owner has one waiting session with the owner's name as its id. */
 async function withOwners(owners: number): Promise<SessionStore> {
   const store = memoryStore();
   for (let n = 0; n < owners; n++) {
@@ -21,58 +21,77 @@ async function withOwners(owners: number): Promise<SessionStore> {
   return store;
 }
 
-describe('looks for work', () => {
-  it('continue where the last one ended, and begin anew after the last owner', async () => {
+describe('SessionSweep', () => {
+  it('continues each poll after the last owner, and starts over after the last page', async () => {
     const sweep = new SessionSweep(await withOwners(1_002), ['ours'], LEASE_MS);
-    const first = (await sweep.find()).others;
+    const first = (await sweep.find()).waiting;
     expect(first).toHaveLength(1_000);
-    expect((await sweep.find()).others).toEqual([nameOf(1_000), nameOf(1_001)]);
-    expect((await sweep.find()).others).toEqual(first);
+    expect((await sweep.find()).waiting).toEqual([nameOf(1_000), nameOf(1_001)]);
+    expect((await sweep.find()).waiting).toEqual(first);
   });
 
-  it('begin anew at once where nothing is left behind the last owner', async () => {
+  it('starts over immediately if no session is left after the last owner', async () => {
     const store = await withOwners(1_001);
     const sweep = new SessionSweep(store, ['ours'], LEASE_MS);
-    const first = (await sweep.find()).others;
+    const first = (await sweep.find()).waiting;
     await store.delete(nameOf(1_000));
-    expect((await sweep.find()).others).toEqual(first);
+    expect((await sweep.find()).waiting).toEqual(first);
   });
 
-  it('leave out what gave trouble, until it works', async () => {
+  it('leaves out a session that failed until it was worked on', async () => {
     const sweep = new SessionSweep(await withOwners(2), ['ours'], LEASE_MS);
     sweep.noteTrouble(nameOf(0));
-    expect((await sweep.find()).others).toEqual([nameOf(1)]);
+    expect((await sweep.find()).waiting).toEqual([nameOf(1)]);
     sweep.noteWork(nameOf(0));
-    expect((await sweep.find()).others).toEqual([nameOf(0), nameOf(1)]);
+    expect((await sweep.find()).waiting).toEqual([nameOf(0), nameOf(1)]);
   });
 
-  it('find what is to be stopped though it waits for its next try here, but not what gave trouble', async () => {
+  it('finds a session to stop even if it waits for its next try here, but not one that failed', async () => {
     const store = await withOwners(2);
     for (const n of [0, 1]) await store.request(nameOf(n), { stop: 'enough' });
     const sweep = new SessionSweep(store, ['another'], LEASE_MS);
     sweep.later(nameOf(0), LEASE_MS, () => {});
     sweep.noteTrouble(nameOf(1));
-    expect(await sweep.find()).toEqual({ stops: [nameOf(0)], others: [] });
+    expect(await sweep.find()).toEqual({ stops: [nameOf(0)], expired: [], waiting: [] });
     expect([sweep.isFree(nameOf(0)), sweep.isFree('none')]).toEqual([true, false]);
     sweep.stop();
   });
 
-  it('find what a process that died has left, of the agents that are here', async () => {
+  it('finds sessions that a dead process has left, of the agents in this process', async () => {
     const store = await withOwners(1);
     await store.claim(nameOf(0), { worker: 'gone', ttlMs: 5 });
     await wait(20);
-    expect((await new SessionSweep(store, ['ours'], LEASE_MS).find()).others).toEqual([nameOf(0)]);
-    expect((await new SessionSweep(store, ['another'], LEASE_MS).find()).others).toEqual([]);
+    expect((await new SessionSweep(store, ['ours'], LEASE_MS).find()).expired).toEqual([nameOf(0)]);
+    expect((await new SessionSweep(store, ['another'], LEASE_MS).find()).expired).toEqual([]);
   });
 
-  it('leave out what this process tries again by itself', async () => {
+  it('leaves out a session that this process retries by itself', async () => {
     const sweep = new SessionSweep(await withOwners(2), ['ours'], LEASE_MS);
     sweep.later(nameOf(0), LEASE_MS, () => {});
-    expect((await sweep.find()).others).toEqual([nameOf(1)]);
+    expect((await sweep.find()).waiting).toEqual([nameOf(1)]);
     sweep.stop();
   });
 
-  it('come one at a time, and other processes have two of them before a try is made again here', async () => {
+  it('reports sessions that wait longer than a queue takes, until they are worked on', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const sweep = new SessionSweep(memoryStore(), ['ours'], LEASE_MS);
+    expect(sweep.overdue(['a'])).toEqual([]);
+    vi.advanceTimersByTime(1_999);
+    expect(sweep.overdue(['a', 'b'])).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(sweep.overdue(['b', 'a'])).toEqual(['a']);
+    // a session is not on every page
+    vi.advanceTimersByTime(60_000);
+    expect(sweep.overdue(['c'])).toEqual([]);
+    expect(sweep.overdue(['a', 'b'])).toEqual(['a', 'b']);
+    sweep.noteWork('a');
+    expect(sweep.overdue(['a', 'b'])).toEqual(['b']);
+    vi.advanceTimersByTime(600_001);
+    expect(sweep.overdue(['b'])).toEqual([]);
+  });
+
+  it('runs one poll at a time, and leaves other processes two polls before it retries', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const sweep = new SessionSweep(memoryStore(), ['ours'], LEASE_MS);

@@ -1,27 +1,34 @@
 import { waitAfter } from './attempts.ts';
 import type { RecoverablePage, SessionStore } from './session-store.ts';
 
-/** How many sessions one look brings, of those that should not wait and of each agent. */
+/** Most sessions that one poll returns: of the urgent ones, and of each agent. */
 const MOST = 1_000;
 const EVERY_MS = 1_000;
-/** Trouble that long ago says nothing any more. */
+/** Time within which a queue delivers a session to a process, in milliseconds. */
+const DELIVERY_MS = 2_000;
+/** Age in milliseconds at which a recorded failure or wait is forgotten. */
 const FORGOTTEN_MS = 600_000;
 
-/** Finds what a process that died has left, and what no process has begun, for the agents of this one. */
+/**
+ * Polls the store for sessions of this process's agents that a dead process has left or that no process has started.
+ */
 export class SessionSweep {
   readonly #store: SessionStore;
   readonly #agents: readonly string[];
   readonly #leaseMs: number;
-  /** Where the next look continues, by agent. */
+  /** Last owner of the previous poll, by agent. The next poll continues there. */
   readonly #lastOwners: Map<string, string> = new Map();
-  /** Sessions that could not even be claimed: by the clock of this process, until when they are left out. */
+  /** Sessions that are left out until a time, by the clock of this process. */
   readonly #troubled: Map<string, { readonly failures: number; readonly until: number }> =
     new Map();
-  /** What the last look has brought: nothing holds it, or its lease has run out. */
+  /** Sessions from the last poll, which are not leased or whose lease has expired. */
   #free: ReadonlySet<string> = new Set();
-  /** Tries that this process makes again. */
+  /** Sessions that waited in earlier polls. */
+  readonly #found: Map<string, { readonly firstAt: number; readonly lastAt: number }> = new Map();
+  /** Timers of retries by this process. */
   readonly #retries: Map<string, ReturnType<typeof setTimeout>> = new Map();
   #timer: ReturnType<typeof setInterval> | null = null;
+  #tick: (() => Promise<void>) | null = null;
 
   constructor(store: SessionStore, agents: readonly string[], leaseMs: number) {
     this.#store = store;
@@ -33,31 +40,49 @@ export class SessionSweep {
     return Math.min(EVERY_MS, this.#leaseMs / 3);
   }
 
-  /** Ids of sessions to work on: those to be stopped, of any agent, and the others, the longest expired first. */
-  async find(): Promise<{ readonly stops: readonly string[]; readonly others: readonly string[] }> {
+  /**
+   * Returns ids of sessions to work on: those with a stop request, of any agent, those whose lease expired, longest
+   * expired first, and those that wait for a worker.
+   */
+  async find(): Promise<Readonly<Record<'stops' | 'expired' | 'waiting', readonly string[]>>> {
     const agents = this.#agents;
     const stops = await this.#store.urgent({ agents: [], limit: MOST });
-    const ids = new Set(await this.#store.urgent({ agents, limit: MOST }));
-    for (const agent of agents) for (const id of await this.#waiting(agent)) ids.add(id);
-    this.#free = new Set([...stops, ...ids]);
-    for (const id of stops) ids.delete(id);
+    const urgent = await this.#store.urgent({ agents, limit: MOST });
+    const waiting: string[] = [];
+    for (const agent of agents) waiting.push(...(await this.#waiting(agent)));
+    this.#free = new Set([...stops, ...urgent, ...waiting]);
+    const toStop = new Set(stops);
+    const isUrgent = new Set([...stops, ...urgent]);
     const now = performance.now();
     const isLeft = (id: string): boolean => (this.#troubled.get(id)?.until ?? 0) > now;
     for (const [id, { until }] of this.#troubled)
       if (until + FORGOTTEN_MS < now) this.#troubled.delete(id);
     return {
-      // a stop waits for no try
+      // a stop does not wait for the next try
       stops: stops.filter((id) => !isLeft(id) || this.#troubled.get(id)?.failures === 0),
-      others: [...ids].filter((id) => !isLeft(id)),
+      expired: urgent.filter((id) => !toStop.has(id) && !isLeft(id)),
+      waiting: waiting.filter((id) => !isUrgent.has(id) && !isLeft(id)),
     };
   }
 
-  /** Whether a worker may claim the session, though its row says that it is leased: that clock may have been set. */
+  /** Returns the sessions that have waited longer than a queue needs to deliver them. */
+  overdue(waiting: readonly string[]): readonly string[] {
+    const now = performance.now();
+    for (const [id, { lastAt }] of this.#found)
+      if (lastAt + FORGOTTEN_MS < now) this.#found.delete(id);
+    return waiting.filter((id) => {
+      const { firstAt } = this.#found.get(id) ?? { firstAt: now };
+      this.#found.set(id, { firstAt, lastAt: now });
+      return firstAt + DELIVERY_MS <= now;
+    });
+  }
+
+  /** Whether a worker may claim the session even if its row appears leased, because the clock may have been changed. */
   isFree(sessionId: string): boolean {
     return this.#free.has(sessionId);
   }
 
-  /** The next page of what waits for an agent: each look continues where the last one ended. */
+  /** Returns the next page of sessions that wait for an agent. Each poll continues where the last one ended. */
   async #waiting(agent: string): Promise<readonly string[]> {
     const page = (afterOwner?: string): Promise<RecoverablePage> =>
       this.#store.recoverable({
@@ -73,7 +98,7 @@ export class SessionSweep {
     return found.ids;
   }
 
-  /** The work on a session failed before anything could be kept of that: it is left alone for a while. */
+  /** Leaves a session out for a while, after work on it failed before the failure could be stored. */
   noteTrouble(sessionId: string): void {
     const failures = (this.#troubled.get(sessionId)?.failures ?? 0) + 1;
     const until = performance.now() + waitAfter(failures, this.#leaseMs);
@@ -81,12 +106,13 @@ export class SessionSweep {
   }
 
   noteWork(sessionId: string): void {
+    this.#found.delete(sessionId);
     this.#troubled.delete(sessionId);
   }
 
   /**
-   * Calls back when a session may be tried again here, whether or not this process looks for work. Others, which may
-   * lack what makes it fail here, have had two looks by then.
+   * Calls back when this process may retry a session, even if this process does not poll. Other processes, in which it
+   * may not fail, have had two polls by then.
    */
   later(sessionId: string, waitMs: number, again: () => void): void {
     clearTimeout(this.#retries.get(sessionId));
@@ -99,7 +125,7 @@ export class SessionSweep {
     this.#troubled.set(sessionId, { failures: 0, until: performance.now() + ms });
   }
 
-  /** Looks now and every second, one look at a time. */
+  /** Polls now and then every second, or more often with a short lease. Runs one poll at a time. */
   start(look: () => Promise<void>): void {
     if (this.#timer !== null) return;
     let isLooking = false;
@@ -109,12 +135,19 @@ export class SessionSweep {
       await look();
       isLooking = false;
     };
+    this.#tick = tick;
     this.#timer = setInterval(() => void tick(), this.#everyMs);
     void tick();
   }
 
+  /** Polls now, if started. */
+  now(): void {
+    void this.#tick?.();
+  }
+
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
+    this.#tick = null;
     for (const timer of this.#retries.values()) clearTimeout(timer);
     this.#retries.clear();
   }

@@ -3,25 +3,36 @@ import { isOpen } from '../agent/agent-status.ts';
 import type { Answers } from '../agent/approval-answer.ts';
 import type { StopOptions } from '../agent/enter-run.ts';
 import type { DurableOptions } from '../agent/run.ts';
-import { isoTime, type Clock } from '../clock.ts';
+import {
+  allowanceOf,
+  grantedByOwners,
+  withinAllowance,
+  type GrantCaps,
+  type GrantRecord,
+} from '../continuation/grant-allowance.ts';
 import type { MessageInput } from '../messages/message.ts';
-import { grantWithin, type GrantOrder } from './grant-order.ts';
-import type { LoadedSession } from './load-state.ts';
+import type { LoadedSession } from './load-session.ts';
 import { hasLog } from './event-log.ts';
 import type { RowReader } from './row-reader.ts';
 import type { CommandRow, SessionRow } from './session-rows.ts';
 import { stopNote } from './stop-note.ts';
 
-/** What a session may be asked to do. */
+/** A grant that waits for the worker to apply it. */
+export interface GrantOrder extends GrantRecord {
+  /** The owner's caps at the time the order was accepted. */
+  readonly caps?: GrantCaps;
+}
+
+/** Body of a command: a message, or a resume with or without a grant. */
 export type CommandBody =
   | { readonly message: MessageInput }
   | { readonly grant: null }
-  /** Earlier releases wrote the grant alone. */
+  /** Earlier releases wrote only the grant. */
   | (Pick<GrantOrder, 'grant'> & Partial<GrantOrder>);
 
 export type Task = {
   readonly executionId: string;
-  /** The command that it carries out. */
+  /** Number of the command that the task carries out. */
   readonly done?: number;
 } & (
   | { readonly kind: 'run'; readonly message: MessageInput }
@@ -29,31 +40,29 @@ export type Task = {
   | { readonly kind: 'none' }
 );
 
-/** What there is to do, by what the session was asked and how far it had come. */
-export async function taskOf(
-  { clock }: { readonly clock: Clock },
-  given: {
-    readonly row: SessionRow;
-    readonly reader: RowReader;
-    readonly state: AgentState;
-    readonly command: CommandRow | null;
-  },
-): Promise<Task> {
-  const { row, reader, state, command } = given;
+/** Determines the next task from the session's command and state. */
+export async function taskOf(given: {
+  readonly row: SessionRow;
+  readonly reader: RowReader;
+  readonly state: AgentState;
+  readonly command: CommandRow | null;
+  readonly at: string;
+}): Promise<Task> {
+  const { row, reader, state, command, at } = given;
   const { id: executionId } = state.execution;
-  // what comes next waits until the end on the row is in the state too
+  // the next command waits until the end on the row is also in the state
   if (row.closeReason !== null) return { kind: 'none', executionId };
   const body = command ? (await reader.values<CommandBody>([command]))[0] : undefined;
   const isFork = state.pause?.kind === 'fork';
   if (command && body && 'message' in body && (isFork || !isOpen(state.status)))
-    // a message that waited twice under one id is carried out once
+    // a message that was queued twice under one id is carried out once
     return command.executionId === executionId ||
       (await hasLog(reader.store, row.id, command.executionId))
       ? { kind: 'none', executionId, done: command.number }
       : { kind: 'run', message: body.message, ...idOf(command) };
   if (command && body && 'grant' in body) {
-    const order = orderOf(body, state, isoTime(clock.now()));
-    // others beside it have used up what owners may grant
+    const order = orderOf(body, state, at);
+    // other grants have used up the owner's caps
     if (order === null && body.grant !== null && !isOpen(state.status))
       return { kind: 'none', executionId, done: command.number };
     return { kind: 'resume', order, ...idOf(command) };
@@ -64,7 +73,10 @@ export async function taskOf(
 
 const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
 
-/** The grant as far as it may still be given; null where that is nothing. */
+/**
+ * Reduces a grant to what still fits into the owner's caps: other grants may have been accepted since, and only the
+ * worker knows all that were given. Returns null if nothing is left.
+ */
 function orderOf(
   body: Exclude<CommandBody, { readonly message: MessageInput }>,
   { execution }: AgentState,
@@ -72,7 +84,9 @@ function orderOf(
 ): GrantOrder | null {
   if (body.grant === null) return null;
   const order: GrantOrder = { by: null, at, authority: 'owner', ...body };
-  const grant = grantWithin(order, execution);
+  if (!order.caps) return order;
+  const { left } = allowanceOf(order.caps, grantedByOwners(execution), null);
+  const grant = withinAllowance(order.grant, left);
   return grant && { ...order, grant };
 }
 
@@ -87,7 +101,10 @@ export function askedBy(text: string): Pick<StopOptions, 'reason' | 'by' | 'at'>
   return { reason, ...(by !== null && { by }), ...(at !== null && { at }) };
 }
 
-/** An agent behind a call may be answered before its root has paused: the root pauses first, and then continues. */
+/**
+ * Returns the answers to calls that the state waits for. A nested agent may get an answer before its root has paused;
+ * then the root pauses first.
+ */
 export const answersTo = ({ state, answers }: LoadedSession): Answers =>
   new Map(
     state.pendingApprovals.flatMap(({ callId }) => {
@@ -96,11 +113,13 @@ export const answersTo = ({ state, answers }: LoadedSession): Answers =>
     }),
   );
 
-/** A pause without answers waits on. */
+/** Whether there is work to do. A pause without answers keeps waiting. */
 export const hasWork = (state: AgentState, answers: Answers, { done }: Task): boolean =>
   state.status !== 'paused' || done !== undefined || answers.size > 0;
 
-/** The conversation with the new message. A fork stands between two steps: a message begins a new execution there. */
+/**
+ * Adds the new message to the conversation. A fork is paused between two steps; a message begins a new execution there.
+ */
 export const askedIn = (
   { state }: LoadedSession,
   { message }: { readonly message: MessageInput },

@@ -14,11 +14,11 @@ describe('the title of a session', () => {
     ['x'.repeat(81), `${'x'.repeat(79)}…`],
     ['word '.repeat(30), `${'word '.repeat(15).trim()}…`],
     ['😀'.repeat(100), `${'😀'.repeat(79)}…`],
-  ])('%j is %j', (text, title) => {
+  ])('of %j is %j', (text, title) => {
     expect(titled(Message.user(text))).toBe(title);
   });
 
-  it('is the first thing the user said in words', () => {
+  it('is the first text of the user', () => {
     const image = Message.user([{ type: 'image', url: 'https://example.com/a.png' }]);
     const synthetic = Message.user('continue', { metadata: { synthetic: true } });
     expect(
@@ -31,16 +31,16 @@ describe('the title of a session', () => {
     expect(titled(image, synthetic, mixed, Message.user('later'))).toBe('What is this?');
   });
 
-  it('D43: hides a secret before it is cut in two', () => {
+  it('D43: redacts a secret before truncation can split it', () => {
     for (let pad = 0; pad < 90; pad++)
       expect(titled(Message.user(`${'a '.repeat(pad / 2)} ${SECRET}`))).not.toMatch(/sk-live/);
-    // and where so much was hidden that the end of what was read comes into sight
+    // also if redaction shortens the text so much that the end of the read part is shown
     const key = `-----BEGIN PRIVATE KEY-----${'x'.repeat(1_900)}-----END PRIVATE KEY-----`;
     for (let pad = 0; pad < 60; pad++)
       expect(titled(Message.user(`${key} ${'b'.repeat(pad)} ${SECRET}`))).not.toMatch(/sk-live/);
   });
 
-  it('the one that was given comes first, and both go through the redactor of now', () => {
+  it('prefers the given title, and redacts both with the current redactor', () => {
     const strict = createRedactor({ patterns: [/Kiel/] });
     expect(shownTitle({}, undefined, strict)).toBeNull();
     expect(shownTitle({ title: '' }, 'Leads in Kiel', strict)).toBe('Leads in [redacted]');

@@ -4,13 +4,13 @@ import { textOf } from '../messages/content-part.ts';
 import type { MessageInput } from '../messages/message.ts';
 
 const MOST_CHARACTERS = 80;
-/** A first message may be a book. */
+/** Characters of a message that are read, because it may be very long. */
 const READ_CHARACTERS = 2_000;
 
-/** The title of a session, from the first text of its user; undefined before that. */
+/** Returns the title of a session from the first text of its user; undefined before that. */
 export function titleOf(messages: Iterable<MessageInput>, redactor: Redactor): string | undefined {
   for (const { role, content, metadata } of messages) {
-    // the loop also speaks as the user
+    // the loop also writes messages with the role user
     if (role !== 'user' || metadata?.['synthetic'] === true) continue;
     const title = lineOf(textOf(content), redactor);
     if (title !== '') return title;
@@ -18,7 +18,7 @@ export function titleOf(messages: Iterable<MessageInput>, redactor: Redactor): s
   return undefined;
 }
 
-/** The title that people see: the one they gave, else the one that was found. */
+/** Returns the title to show: the given one, otherwise the one from the first message. */
 export function shownTitle(
   metadata: JsonObject,
   found: string | undefined,
@@ -29,7 +29,7 @@ export function shownTitle(
   return own || (found === undefined ? null : redactor.text(found));
 }
 
-/** One line, cut at a word. Redacted before it is cut: half a secret is not recognized as one. */
+/** Returns one line, truncated at a word. Redacts before truncating, because half a secret is not recognized as one. */
 function lineOf(text: string, redactor: Redactor): string {
   const line = redactor.text(beginning(text)).replaceAll(/\s+/g, ' ').trim();
   const characters = [...line];
@@ -39,6 +39,6 @@ function lineOf(text: string, redactor: Redactor): string {
   return `${(word > MOST_CHARACTERS / 2 ? kept.slice(0, word) : kept).trimEnd()}…`;
 }
 
-/** Ends between two words: what is left of a word at the end could be half a secret too. */
+/** Truncates between two words, because part of a word at the end could be half a secret. */
 const beginning = (text: string): string =>
   text.length <= READ_CHARACTERS ? text : text.slice(0, READ_CHARACTERS).replace(/\s\S*$/, '');

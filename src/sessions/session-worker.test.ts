@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { held } from '../../test/setup/session-moments.ts';
 import {
   ann,
@@ -8,22 +8,28 @@ import {
   pause,
   until,
 } from '../../test/setup/sessions.ts';
-import { durableAgent } from '../agent/durable-agent.ts';
 import { systemClock } from '../clock.ts';
 import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
 import { waitAfter } from './attempts.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import type { ExecutionQueue } from './execution-queue.ts';
 import { Quarantine, type QuarantineTimes, type Stay } from './quarantine.ts';
+import { SessionLookup } from './session-lookup.ts';
 import type { SessionStore } from './session-store.ts';
-import { workOn, type WorkerContext } from './session-worker.ts';
+import { SessionSweep } from './session-sweep.ts';
+import { SessionWorker } from './session-worker.ts';
 import { memoryStore } from './stores/memory/index.ts';
 
 const { final, toolCall } = ScenarioStep;
 const LEASE_MS = 60_000;
 const QUICK = { calmMs: 1, holdMs: 1, leaveMs: 20_000 };
+const WINDOW = { maxMessages: 100, maxCharacters: 100_000 };
 
-/** A worker over a session that has one message, and what the worker asks for. */
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Creates a worker and a session with one message, and records the worker's calls to the store. */
 async function harness(
   given: {
     readonly faults?: (store: SessionStore) => Partial<SessionStore>;
@@ -55,8 +61,10 @@ async function harness(
   const { id } = await client.create(ann);
   await client.send(id, 'go', ann);
   const later: [string, number][] = [];
+  vi.spyOn(SessionSweep.prototype, 'later').mockImplementation((...[sessionId, waitMs]) => {
+    later.push([sessionId, waitMs]);
+  });
   const failures: unknown[] = [];
-  const state = { isDraining: false, isFree: false };
   const quarantine = new Quarantine({ ...QUICK, ...given.times });
   const places: (Stay | null)[] = [];
   const join = quarantine.join.bind(quarantine);
@@ -65,26 +73,24 @@ async function harness(
     places.push(place);
     return place;
   };
-  const context: WorkerContext = {
-    store,
-    worker: 'me',
-    keeper: new LeaseKeeper(store, 'me', { leaseMs, heartbeatMs: LEASE_MS, signalMs: LEASE_MS }),
-    quarantine,
-    leaseMs,
-    window: { maxMessages: 100, maxCharacters: 100_000 },
-    clock: systemClock,
-    agentNamed: (name) => (name === 'support' ? durableAgent(agent) : undefined),
-    depsFor: deps,
-    isDraining: () => state.isDraining,
-    isFree: () => state.isFree,
-    onEvent() {},
-    hasListeners: () => false,
-    failed: (error) => failures.push(error),
-    tryLater: (sessionId, waitMs) => later.push([sessionId, waitMs]),
+  const workerWith = (agents: readonly [typeof agent]) => {
+    let turn: (sessionId: string) => Promise<void> = async () => {};
+    const queue: ExecutionQueue = {
+      start: (work) => void (turn = work),
+      add() {},
+      isFull: false,
+      waiting: 0,
+      drain: async () => {},
+    };
+    const lease = { leaseMs, heartbeatMs: leaseMs / 2, signalMs: LEASE_MS };
+    const onError = (error: unknown): void => void failures.push(error);
+    const lookup = new SessionLookup({ store, agents }, systemClock, WINDOW);
+    const worker = new SessionWorker(lookup, { queue, deps, lease, onError }, quarantine);
+    return { worker, work: () => turn(id) };
   };
-  const work = (): Promise<boolean> => workOn(context, id);
+  const { worker, work } = workerWith([agent]);
   const row = async () => (await own.find(id))!;
-  /** Workers that died with it. */
+  /** Simulates workers that died with the session. */
   const died = async (times: number): Promise<void> => {
     for (let n = 0; n < times; n++) {
       await until(() => own.claim(id, { worker: 'gone', ttlMs: 5, alone: true }));
@@ -95,8 +101,8 @@ async function harness(
     id,
     store: own,
     client,
-    context,
-    state,
+    worker,
+    workerWith,
     quarantine,
     places,
     work,
@@ -112,8 +118,8 @@ const fails = async (): Promise<never> => {
   throw new Error('no tenant');
 };
 
-describe('a place', () => {
-  it('is left after the step for a session that needs the process for itself, and asked for again', async () => {
+describe('the stay of a session', () => {
+  it('ends after the step if another session needs the process for itself, and is requested again', async () => {
     const slow = held();
     const { id, work, row, quarantine, places, later } = await harness({ tool: slow.tool });
     const working = work();
@@ -121,58 +127,78 @@ describe('a place', () => {
     const alone = quarantine.isolate('poison');
     await until(() => places[0]?.mustLeave);
     slow.open();
-    expect(await working).toBe(true);
+    await working;
     expect(await row()).toMatchObject({ phase: 'open', worker: null, stepCount: 1, tries: 0 });
     expect(later).toEqual([[id, 500]]);
     expect(await alone).toMatchObject({ isAlone: true });
   });
 
-  it('that was not to be had is asked for again, by a process that has the agent', async () => {
-    const { id, store, context, work, died, quarantine, later, asked } = await harness({
+  it('is requested again if it was refused, by a process that has the agent', async () => {
+    const { id, store, workerWith, work, died, quarantine, later, asked } = await harness({
       times: { leaveMs: 1 },
     });
     await died(2);
     const other = await quarantine.join('another');
-    expect(await work()).toBe(true);
+    await work();
     expect(later).toEqual([[id, 500]]);
     other?.leave();
-    expect(await workOn({ ...context, agentNamed: () => undefined }, id)).toBe(true);
+    const stranger = builderWith(followingDriver([final('hi')]))
+      .withName('stranger')
+      .build();
+    await workerWith([stranger]).work();
     expect(later).toHaveLength(1);
     expect(asked).toEqual([]);
     expect(await store.find(id)).toMatchObject({ tries: 2, deaths: 1 });
   });
 
-  it('that comes when the process closes is not used', async () => {
-    const { work, quarantine, state, asked } = await harness();
+  it('is shared after a step that the session ran alone, in the store too', async () => {
+    const cleared: (boolean | undefined)[] = [];
+    const { work, row, died } = await harness({
+      faults: (store) => ({
+        commit(commit) {
+          if (commit.steps?.length) cleared.push(commit.endsQuarantine);
+          return store.commit(commit);
+        },
+      }),
+    });
+    await died(3);
+    expect(await row()).toMatchObject({ isQuarantined: true });
+    await work();
+    expect(cleared[0]).toBe(true);
+    expect(await row()).toMatchObject({ phase: 'idle', isQuarantined: false });
+  });
+
+  it('is not used if it is granted while the process closes', async () => {
+    const { work, worker, quarantine, places, asked } = await harness();
     const alone = await quarantine.isolate('poison');
     const working = work();
     await pause(5);
-    state.isDraining = true;
     alone?.leave();
-    expect(await working).toBe(true);
+    await Promise.all([worker.close(), working]);
+    expect(places).toMatchObject([{ isAlone: false }]);
     expect(asked).toEqual([]);
   });
 });
 
 describe('a claim', () => {
-  it('is made of what a row calls leased only where the store has called it free', async () => {
-    const { work, row, state, asked } = await harness({
+  it('of a session whose row appears leased is made only if the store has reported it free', async () => {
+    const { work, row, worker, asked } = await harness({
       faults: (store) => ({
-        // as a clock says that was set back
+        // as with a clock that was set back
         find: async (id) => {
           const found = await store.find(id);
           return found && { ...found, isLeased: true };
         },
       }),
     });
-    expect(await work()).toBe(true);
+    await work();
     expect(asked).toEqual([]);
-    state.isFree = true;
-    expect(await work()).toBe(true);
+    expect(await worker.recover()).toBe(1);
+    await work();
     expect(await row()).toMatchObject({ status: 'completed', phase: 'idle' });
   });
 
-  it('names the wait for the case that this worker dies too', async () => {
+  it('names the wait that applies if this worker dies too', async () => {
     const waits: unknown[] = [];
     const { work, died } = await harness({
       faults: (store) => ({
@@ -188,16 +214,16 @@ describe('a claim', () => {
   });
 });
 
-describe('a try that failed', () => {
-  it('is left alone for a while by every process', async () => {
+describe('a failed try', () => {
+  it('is retried by no process for a while', async () => {
     const { id, store, work, row, later } = await harness({ deps: fails });
-    expect(await work()).toBe(false);
+    await work();
     expect(await row()).toMatchObject({ worker: null, tries: 1, error: 'no tenant' });
     expect(await store.claim(id, { worker: 'other', ttlMs: 1_000 })).toBeNull();
     expect(later).toEqual([[id, waitAfter(1, LEASE_MS)]]);
   });
 
-  it('gives its lease back though the row cannot be read', async () => {
+  it('releases its lease even if the row cannot be read', async () => {
     let reads = 0;
     const { work, row } = await harness({
       deps: fails,
@@ -205,11 +231,11 @@ describe('a try that failed', () => {
         find: (id) => (reads++ === 0 ? store.find(id) : Promise.reject(new Error('down'))),
       }),
     });
-    expect(await work()).toBe(false);
+    await work();
     expect(await row()).toMatchObject({ worker: null, error: 'no tenant' });
   });
 
-  it('is followed by a stop that came meanwhile, at once', async () => {
+  it('is followed immediately by a stop that was requested in between', async () => {
     const { id, work, row, later } = await harness({
       deps: fails,
       faults: (store) => ({
@@ -220,13 +246,13 @@ describe('a try that failed', () => {
         },
       }),
     });
-    expect(await work()).toBe(false);
+    await work();
     expect(later).toEqual([[id, 0]]);
     await work();
     expect(await row()).toMatchObject({ status: 'stopped', phase: 'idle' });
   });
 
-  it('plans nothing where another worker has the session', async () => {
+  it('schedules no retry if another worker holds the session', async () => {
     const { work, row, later, failures } = await harness({
       leaseMs: 20,
       deps: fails,
@@ -239,7 +265,7 @@ describe('a try that failed', () => {
         },
       }),
     });
-    await work().catch(() => {});
+    await work();
     expect(await row()).toMatchObject({ worker: 'other', error: null });
     expect(later).toEqual([]);
     expect(failures).toMatchObject([{ message: 'no tenant' }]);
@@ -247,7 +273,7 @@ describe('a try that failed', () => {
 });
 
 describe('a session that has killed too many workers', () => {
-  it('is stopped on its row, and nothing of it is read', async () => {
+  it('is stopped on its row without reading its messages', async () => {
     const { work, row, died, client, id, asked } = await harness();
     await died(6);
     await client.stop(id, { ...ann, reason: 'enough' });
@@ -257,7 +283,7 @@ describe('a session that has killed too many workers', () => {
     expect(asked).not.toContain('messages');
   });
 
-  it('is stopped, not parked, where the stop comes after the claim', async () => {
+  it('is stopped, not parked, if the stop comes after the claim', async () => {
     const { work, row, died, failures } = await harness({
       faults: (store) => ({
         async claim(sessionId, lease) {
@@ -273,11 +299,16 @@ describe('a session that has killed too many workers', () => {
     expect(failures).toEqual([]);
   });
 
-  it('keeps the message behind the execution that a stop ends', async () => {
+  it('keeps the queued message when a stop ends the execution before it', async () => {
     const slow = held();
-    const { id, store, work, row, died, client } = await harness({ tool: slow.tool, leaseMs: 50 });
-    // it begins here, and dies in its first tool
-    const working = work().catch(() => {});
+    const never = (): Promise<never> => new Promise(() => {});
+    const { id, store, work, row, died, client } = await harness({
+      tool: slow.tool,
+      leaseMs: 50,
+      faults: () => ({ renew: never, signals: never }),
+    });
+    // the session begins here and dies in its first tool
+    const working = work();
     await slow.began();
     await client.send(id, 'more', { ...ann, whenBusy: 'queue' });
     await died(6);

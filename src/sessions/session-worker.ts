@@ -1,27 +1,27 @@
-import type { DurableAgent } from '../agent/durable-agent.ts';
-import { isoTime, type Clock } from '../clock.ts';
+import type { MessageBus } from '../bus/message-bus.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
+import { logMessage, logText } from '../errors/log-text.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
-import {
-  deathText,
-  failureText,
-  isSpent,
-  MOST_TRIES,
-  waitAfter,
-  waitAfterDeath,
-  wasParked,
-} from './attempts.ts';
-import type { LiveEvent } from './feed/live-source.ts';
-import { emitParked } from './emit-parked.ts';
-import type { Lease } from './lease.ts';
-import type { LeaseKeeper } from './lease-keeper.ts';
-import type { HistoryWindow } from './load-state.ts';
-import type { Quarantine, Stay } from './quarantine.ts';
-import type { SessionPhase, SessionRow } from './session-rows.ts';
-import type { SessionStore } from './session-store.ts';
-import { LeasedRun } from './leased-run.ts';
+import { uuid } from '../ids.ts';
+import { TURN_MS, waitAfter, waitAfterDeath } from './attempts.ts';
+import { BusLiveSource } from './bus/bus-live-source.ts';
+import { SessionBus } from './bus/session-bus.ts';
+import type { ExecutionQueue } from './execution-queue.ts';
+import type { LiveSource } from './feed/live-source.ts';
+import { inProcessQueue } from './in-process-queue.ts';
+import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
+import { Quarantine, type Stay } from './quarantine.ts';
+import { isTakenOver, SessionAttempt } from './session-attempt.ts';
+import { SessionListeners } from './session-listeners.ts';
+import type { SessionLookup } from './session-lookup.ts';
+import type { SessionRow } from './session-rows.ts';
+import type { SessionRequest } from './session-store.ts';
+import { SessionSweep } from './session-sweep.ts';
+import { SessionWaits } from './session-waits.ts';
 import { needsQuarantine } from './stores/attempt-rules.ts';
+import { isDamage } from './stores/store-errors.ts';
+import { WorkDispatch, type WorkSession } from './work-dispatch.ts';
+import { WorkerReporter } from './worker-reporter.ts';
 
 export interface SessionEvent {
   readonly sessionId: string;
@@ -31,166 +31,248 @@ export interface SessionEvent {
   readonly event: AgentEvent;
 }
 
-export interface WorkerContext {
-  readonly store: SessionStore;
-  readonly worker: string;
+export interface WorkerOptions {
+  /** Default: in this process, 50 at a time. */
+  readonly queue?: ExecutionQueue;
+  /** Carries requests, wake-ups and live text between the processes of a store. Default: none, and the store is polled. */
+  readonly bus?: MessageBus;
+  /** Whether this process works on sessions. With false it accepts and reads, and others work. Default true. */
+  readonly work?: boolean;
+  /** Dependencies for tools and hooks, created in each process that runs a session. */
+  readonly deps?:
+    | Record<string, unknown>
+    | ((session: { readonly id: string; readonly owner: string }) => unknown);
+  readonly lease?: Partial<LeaseTimes>;
+  /** Work that could not be done now: a store that fails, an agent that refuses. Default: console.error. */
+  readonly onError?: (error: unknown, sessionId: string) => void;
+}
+
+/** Longest wait for interrupted runs to write down how far they came; without that, their leases expire. */
+const HANDOVER_MS = 3_000;
+
+/** One worker of possibly many on the same store: gives sessions that need work their turn, and claims them. */
+export class SessionWorker {
+  readonly id: string = uuid();
+  readonly lookup: SessionLookup;
   readonly keeper: LeaseKeeper;
-  readonly quarantine: Quarantine;
   readonly leaseMs: number;
-  readonly window: HistoryWindow;
-  readonly clock: Clock;
-  agentNamed(name: string): DurableAgent | undefined;
-  depsFor(row: SessionRow): Promise<Record<string, unknown>>;
-  isDraining(): boolean;
-  /** Whether the store has said that the session can be claimed, whatever its row says of the lease. */
-  isFree(sessionId: string): boolean;
-  onEvent(event: LiveEvent): void;
-  hasListeners(sessionId: string): boolean;
-  /** Reports failed work to the operator. */
-  failed(error: unknown, sessionId: string): void;
+  /** Where live events leave the worker. */
+  readonly listeners: SessionListeners = new SessionListeners();
+  readonly waits: SessionWaits;
+  /** Live events for readers in this process. */
+  readonly live: LiveSource;
+  readonly #dispatch: WorkDispatch;
+  readonly #bus: SessionBus | null;
+  /** Whether other processes take from the queue, too. */
+  readonly #isShared: boolean;
+  readonly #deps: WorkerOptions['deps'];
+  readonly #onError: NonNullable<WorkerOptions['onError']>;
+  readonly #quarantine: Quarantine;
+  readonly #sweep: SessionSweep;
+  /** Sessions whose turn it is, also where they wait for their place. */
+  readonly #working: Set<string> = new Set();
+  readonly #reporter: WorkerReporter;
+  #isHandingOver = false;
+
+  constructor(lookup: SessionLookup, options: WorkerOptions, quarantine?: Quarantine) {
+    const { queue = inProcessQueue(), bus, work = true, lease, deps, onError = report } = options;
+    const { store, agentNames } = lookup;
+    const times = checkedLeaseTimes(lease);
+    const { leaseMs } = times;
+    this.lookup = lookup;
+    this.leaseMs = leaseMs;
+    this.keeper = new LeaseKeeper(store, this.id, times);
+    this.#dispatch = new WorkDispatch({
+      queue,
+      works: work,
+      hasAgent: (name) => lookup.agentNamed(name) !== undefined,
+      find: (sessionId) => store.find(sessionId),
+    });
+    this.#isShared = queue.local !== undefined;
+    this.#bus = this.#dispatch.bus = bus ? this.#connect(bus) : null;
+    this.live = this.#bus ? new BusLiveSource(this.listeners, this.#bus) : this.listeners;
+    this.waits = new SessionWaits(store, this.#bus);
+    this.#sweep = new SessionSweep(store, agentNames, leaseMs);
+    this.#quarantine = quarantine ?? new Quarantine({ calmMs: waitAfter(1, leaseMs) });
+    this.#deps = deps;
+    this.#onError = onError;
+    this.#reporter = new WorkerReporter(this, () => this.#working.size);
+    if (work) queue.start((sessionId) => this.#work(sessionId), agentNames);
+  }
+
+  #connect(bus: MessageBus): SessionBus {
+    const connected = new SessionBus(bus, this.id, this.lookup.store.codec, {
+      woken: ({ isStop, ...session }) => {
+        if (isStop) this.#quarantine.letPass(session.id);
+        this.#dispatch.woken(session, isStop);
+      },
+      changed: (sessionId) => this.keeper.pollFor(sessionId),
+      connected: () => this.#sweep.now(),
+      textSoFar: (sessionId) => this.listeners.localText(sessionId),
+      failed: (error) => this.#onError(error, ''),
+    });
+    // a reader may come in the middle of a text
+    if (this.#dispatch.works) this.listeners.listen(null, (live) => connected.forward(live));
+    return connected;
+  }
+
+  /** Whether it takes up nothing more, and hands over what runs. */
+  get isDraining(): boolean {
+    return this.#dispatch.isDraining;
+  }
+
+  /** Whether the grace of `close` is over: runs are interrupted, and other workers continue them. */
+  get isHandingOver(): boolean {
+    return this.#isHandingOver;
+  }
+
+  /** Why no message can be taken now, before anything is stored. */
+  refusal(): AgentError | null {
+    return this.#dispatch.refusal();
+  }
+
+  /** A session needs work, and the store knows which: every request comes in here. */
+  async wake(session: WorkSession, isStop: boolean = false): Promise<void> {
+    if (isStop) this.#quarantine.letPass(session.id);
+    await this.#dispatch.wake(session, isStop);
+  }
+
+  /** A request that is in the store now. It reaches a run in this process at once, and any other with its next poll. */
+  async signal(session: WorkSession, request: SessionRequest): Promise<void> {
+    const stopReason = 'stop' in request ? request.stop : null;
+    const pauseReason = 'pause' in request ? request.pause : null;
+    if (!('retry' in request)) this.keeper.signal(session.id, { stopReason, pauseReason });
+    this.#bus?.changed(session.id);
+    await this.wake(session, stopReason !== null);
+  }
+
+  async recover(): Promise<number> {
+    if (!this.#dispatch.works) return 0;
+    const { stops, expired, waiting } = await this.#sweep.find();
+    for (const id of stops) {
+      this.#quarantine.letPass(id);
+      await this.#dispatch.add({ id, owner: '', agent: '' }, true);
+    }
+    // a shared queue is about to bring what waits to a process
+    const late = this.#isShared ? this.#sweep.overdue(waiting) : waiting;
+    const news = [...expired, ...late].filter((id) => !this.#working.has(id));
+    await this.#dispatch.addFound(news);
+    return stops.length + news.length;
+  }
+
+  start(): void {
+    if (this.isDraining || !this.#dispatch.works) return;
+    this.#reporter.start();
+    this.#sweep.start(async () => {
+      await this.recover().catch((error: unknown) => this.#onError(error, ''));
+    });
+  }
+
+  /** Lets steps finish for `graceMs`, then interrupts what still runs and gives its leases back. */
+  async close(graceMs: number = 30_000): Promise<void> {
+    const drained = this.#dispatch.drain();
+    this.#sweep.stop();
+    this.#reporter.report();
+    this.#quarantine.close();
+    if (!(await endsWithin(graceMs, drained)) && !this.#isHandingOver) {
+      this.#isHandingOver = true;
+      this.keeper.handOver();
+      await endsWithin(Math.min(HANDOVER_MS, this.leaseMs), drained);
+    }
+    this.waits.close();
+    await this.#reporter.end();
+    await this.#bus?.close();
+  }
+
+  /** The session is gone. */
+  forget(sessionId: string): void {
+    this.#forgetTrouble(sessionId);
+    this.waits.notify(sessionId);
+    this.#bus?.changed(sessionId);
+  }
+
+  async depsFor({ id, owner }: SessionRow): Promise<Record<string, unknown>> {
+    const deps = this.#deps;
+    const made = typeof deps === 'function' ? await deps({ id, owner }) : deps;
+    return (made ?? {}) as Record<string, unknown>;
+  }
+
   /** A try failed, and the next one may come after the wait. */
-  tryLater(sessionId: string, waitMs: number): void;
-}
-
-/** How soon a session is looked at again that could not have its turn. */
-const TURN_MS = 500;
-
-/** Works on a session as long as there is something to do and the lease is ours. False if a try of it failed. */
-export async function workOn(context: WorkerContext, sessionId: string): Promise<boolean> {
-  const { store, keeper, leaseMs } = context;
-  const found = await store.find(sessionId);
-  if (found?.phase !== 'open' || context.isDraining()) return true;
-  if (found.isLeased && !context.isFree(sessionId)) return true;
-  const stay = await placeFor(context, found);
-  if (!stay) {
-    // where its turn did not come, it is asked for again
-    if (context.agentNamed(found.agent)) context.tryLater(sessionId, TURN_MS);
-    return true;
-  }
-  try {
-    if (context.isDraining()) return true;
-    const waitMs = waitAfterDeath(found, leaseMs);
-    const lease = await keeper.claim(sessionId, { waitMs, alone: stay.isAlone });
-    return lease ? await new Try(context, lease, stay).work() : true;
-  } finally {
-    stay.leave();
-  }
-}
-
-/** Null where the session is not for this process, or not now. To stop it needs neither its agent nor a place. */
-async function placeFor(
-  { quarantine, agentNamed }: WorkerContext,
-  row: SessionRow,
-): Promise<Stay | null> {
-  if (row.stopReason !== null) return quarantine.visit();
-  if (!agentNamed(row.agent)) return null;
-  return needsQuarantine(row) ? quarantine.isolate(row.id) : quarantine.join(row.id);
-}
-
-/** One claim of a session, to its end. */
-class Try {
-  readonly #context: WorkerContext;
-  readonly #lease: Lease;
-  readonly #stay: Stay;
-
-  constructor(context: WorkerContext, lease: Lease, stay: Stay) {
-    this.#context = context;
-    this.#lease = lease;
-    this.#stay = stay;
+  tryLater(session: WorkSession, waitMs: number): void {
+    if (this.isDraining) return;
+    this.#sweep.later(session.id, waitMs, () => {
+      this.wake(session).catch((error: unknown) => this.#onError(error, session.id));
+    });
   }
 
-  async work(): Promise<boolean> {
-    const { keeper } = this.#context;
-    const lease = this.#lease;
+  /** Reports failed work to the operator. */
+  failed(error: unknown, sessionId: string): void {
+    if (isDamage(error)) this.waits.noteDamage(sessionId, error);
+    this.#onError(error, sessionId);
+  }
+
+  #forgetTrouble(sessionId: string): void {
+    this.#sweep.noteWork(sessionId);
+    this.waits.noteDamage(sessionId, null);
+  }
+
+  async #work(sessionId: string): Promise<void> {
+    this.#working.add(sessionId);
     try {
-      // what is in it may be what kills: it is not read again
-      if (isSpent(lease.row)) await this.#giveUp(deathText(lease.row), null);
-      else await this.#stretches();
-      await keeper.release(lease);
-      return true;
+      if (await this.#turn(sessionId)) this.#forgetTrouble(sessionId);
     } catch (error) {
-      if (isTakenOver(error)) throw error;
-      await this.#failed(error);
-      this.#context.failed(error, lease.sessionId);
-      return false;
+      if (isTakenOver(error)) return;
+      this.#sweep.noteTrouble(sessionId);
+      this.failed(error, sessionId);
     } finally {
-      keeper.drop(lease);
+      this.#working.delete(sessionId);
+      this.waits.notify(sessionId);
+      this.#bus?.settled(sessionId);
     }
   }
 
-  async #stretches(): Promise<void> {
-    const { store, worker } = this.#context;
-    const lease = this.#lease;
-    let row: SessionRow | null = lease.row;
-    while (row?.token === lease.token && row.worker === worker) {
-      const run = new LeasedRun(this.#context, row, lease, this.#stay);
-      const phase: SessionPhase | null = await run.work();
-      if (phase !== 'open' || this.#context.isDraining()) return;
-      // it has made room for a session that needs the process for itself, and waits for its turn
-      if (this.#stay.mustLeave) this.#context.tryLater(lease.sessionId, TURN_MS);
-      row = await store.find(lease.sessionId);
+  /** Works on a session if it needs that and can be had. False if the try failed. */
+  async #turn(sessionId: string): Promise<boolean> {
+    const found = await this.lookup.store.find(sessionId);
+    if (found?.phase !== 'open' || this.isDraining) return true;
+    // the row may be wrong about a lease where a clock was set: what the store has called free can be claimed
+    if (found.isLeased && !this.#sweep.isFree(sessionId)) return true;
+    const stay = await this.#placeFor(found);
+    if (!stay) {
+      // its turn did not come: it is added again later
+      if (this.lookup.agentNamed(found.agent)) this.tryLater(found, TURN_MS);
+      return true;
+    }
+    try {
+      if (this.isDraining) return true;
+      const waitMs = waitAfterDeath(found, this.leaseMs);
+      const lease = await this.keeper.claim(sessionId, { waitMs, alone: stay.isAlone });
+      return lease ? await new SessionAttempt(this, lease, stay).work() : true;
+    } finally {
+      stay.leave();
     }
   }
 
-  /** Tried again after a wait, until it was tried too often. */
-  async #failed(thrown: unknown): Promise<void> {
-    const { keeper, leaseMs } = this.#context;
-    const lease = this.#lease;
-    const row = await this.#current();
-    if (row?.token !== lease.token) return;
-    const text = failureText(thrown, this.#redactor);
-    // a stop that came meanwhile is carried out by the next try
-    const isLast =
-      row.stopReason === null ? row.tries >= MOST_TRIES : lease.row.stopReason !== null;
-    if (isLast) return this.#giveUp(text, thrown);
-    const waitMs = waitAfter(Math.max(1, row.tries), leaseMs);
-    await keeper.endAttempt(lease, { kind: 'retry', error: text, waitMs });
-    this.#context.tryLater(row.id, row.stopReason === null ? waitMs : 0);
-  }
-
-  /** Parks it; one that is to be stopped is stopped on its row alone. */
-  async #giveUp(text: string, cause: unknown): Promise<void> {
-    const { keeper, clock } = this.#context;
-    const lease = this.#lease;
-    const row = (await this.#current()) ?? lease.row;
-    const at = isoTime(clock.now());
-    if (row.stopReason !== null) {
-      await this.#dropUnbegun(row).catch(() => {}); // then it is worked on, and can be stopped
-      return keeper.endAttempt(lease, { kind: 'close', reason: row.stopReason, at });
-    }
-    const tries = cause === null ? row.tries - 1 : row.tries;
-    const parked = { ...row, error: text, tries, parkedAt: at };
-    // what killed processes is not read again; the row says all that is needed
-    if (cause !== null)
-      await new LeasedRun(this.#context, row, lease, this.#stay).begin().catch(() => {});
-    await emitParked(this.#context, parked).catch(() => {});
-    await keeper.endAttempt(lease, { kind: 'park', error: text, tries, at });
-    this.#context.failed(wasParked(parked, cause), row.id);
-  }
-
-  /** A message that waits is what is to be stopped, if the execution before it has ended. */
-  async #dropUnbegun({ id, token, revision, executionId, seq }: SessionRow): Promise<void> {
-    const { store } = this.#context;
-    const command = await store.nextCommand(id);
-    if (!command) return;
-    const last =
-      executionId === null || command.kind === 'resume'
-        ? []
-        : await store.events(id, executionId, { after: seq - 1, limit: 1 });
-    if (last.some(({ type }) => type !== 'AgentFinished' && type !== 'AgentFailed')) return;
-    await store.commit({ sessionId: id, token, revision, done: command.number });
-  }
-
-  /** The row as it is now, or as far as it is known. */
-  async #current(): Promise<SessionRow | null> {
-    const { row, sessionId } = this.#lease;
-    return this.#context.store.find(sessionId).catch(() => row);
-  }
-
-  get #redactor(): Redactor {
-    return this.#context.agentNamed(this.#lease.row.agent)?.redactor ?? defaultRedactor;
+  /** Null where the session is not for this process, or not now. To stop it needs neither its agent nor a place. */
+  async #placeFor(row: SessionRow): Promise<Stay | null> {
+    if (row.stopReason !== null) return this.#quarantine.visit();
+    if (!this.lookup.agentNamed(row.agent)) return null;
+    return needsQuarantine(row) ? this.#quarantine.isolate(row.id) : this.#quarantine.join(row.id);
   }
 }
 
-/** Errors that say that the work continues elsewhere. */
-export const isTakenOver = (error: unknown): boolean => AgentError.is(error, 'stale_owner');
+/** Whether the work ends in that time. */
+async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function report(error: unknown, sessionId: string): void {
+  const what = sessionId === '' ? '' : `the work on session "${logText(sessionId)}" failed. `;
+  console.error(`onward: ${what}${logMessage(error)}`);
+}

@@ -17,22 +17,25 @@ import { shownTitle } from './session-title.ts';
 import type { StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
-/** A session as people and programs see it, without its history; secrets are redacted. */
+/** A session without its history, as clients see it. Secrets are redacted. */
 export interface Session<Output = unknown, Name extends string = string> {
   readonly id: string;
   readonly owner: string;
   readonly agent: Name;
-  /** `metadata.title`, else from the first message of the user; null while there is neither. */
+  /** `metadata.title`, otherwise the beginning of the first user message; null while there is neither. */
   readonly title: string | null;
   readonly status: AgentStatus;
-  /** `open` is worked on or waits for a worker, `paused` waits for people, `parked` failed too often and waits for `retry`. */
+  /**
+   * `open` has a worker or waits for one, `paused` waits for an approver or `resume`, `idle` waits for a message,
+   * `parked` failed too often and waits for `retry`.
+   */
   readonly phase: SessionPhase;
-  /** How often the work was taken up since it last came further; of a parked session, after how many it was given up. */
+  /** Number of tries since the last progress. For a parked session, the tries before it was parked. */
   readonly tries: number;
-  /** Why the last try failed; of a parked session, why it is parked. */
+  /** Why the last try failed, or why the session is parked. */
   readonly error: string | null;
   readonly parkedAt: string | null;
-  /** The execution that is worked on, or was last. */
+  /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -41,28 +44,30 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly stepCount: number;
   /** Recorded steps of the last execution. */
   readonly executionStepCount: number;
-  /** Of the last execution; the whole session's are in `info`. */
+  /** Usage of the last execution. Totals of the session are in `info`. */
   readonly usage: Usage;
   readonly cost: number | null;
   readonly info: SessionInfo;
-  /** What was granted to the last execution, in sum. */
+  /** Sum of all grants to the last execution. */
   readonly grants: Grants;
-  /** Who granted it and when, oldest first. */
+  /** The individual grants, oldest first. */
   readonly grantLog: readonly GrantRecord[];
-  /** What the owner may still grant to the last execution; null while it is open, before the first, and in lists. */
+  /**
+   * Remaining allowance of the owner for the last execution; null while it is open, before the first one, and in lists.
+   */
   readonly allowance: GrantAllowance | null;
   readonly pause: Pick<Pause, 'kind' | 'at' | 'reason'> | null;
-  /** Calls without an answer; `hidden` says where secrets in their arguments are not shown. */
+  /** Calls without an answer. `hidden` marks redacted secrets in their arguments. */
   readonly pendingApprovals: readonly PendingApproval[];
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
   readonly outcome: ContinuationOutcome | null;
-  /** Of an ended execution, as it was stored: dates are text. */
+  /** Output of an ended execution, as stored: dates are text. */
   readonly output: Output | null;
   readonly metadata: JsonObject;
 }
 
-/** `waiting` are the calls without an answer in the ledger. */
+/** Builds the view of a session. `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(
   row: SessionRow,
   { state, seed, title }: StateHeader,
@@ -72,7 +77,7 @@ export function sessionOf(
   const { own: redactor } = redactors;
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
-  // accepted but not begun: the stored outcome is about something else
+  // accepted but not begun: the stored outcome belongs to another execution
   const isFresh = (row.phase === 'open' || row.phase === 'parked') && !isOpen(state.status);
   const isOver = row.phase !== 'open' && status !== 'paused';
   const outcome =
@@ -115,7 +120,7 @@ export function sessionOf(
   };
 }
 
-/** What the row alone knows: that the session is parked, or was stopped though its state could not be read. */
+/** Returns the outcome that only the row has: the session is parked, or was stopped without reading its state. */
 function ofRow(row: SessionRow, redactor: Redactor): ContinuationOutcome | null {
   if (row.phase === 'parked')
     return parkedOutcome({ ...row, error: row.error === null ? null : redactor.text(row.error) });
@@ -131,6 +136,6 @@ function pauseView(pause: Pause | null, redactor: Redactor): Session['pause'] {
 
 export interface SessionPage<S extends Session = Session> {
   readonly sessions: readonly S[];
-  /** Give it to the next `list`; null on the last page. */
+  /** Pass it to the next `list`; null on the last page. */
   readonly cursor: string | null;
 }

@@ -2,17 +2,18 @@ import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
 import { spendingOf } from '../agent/family-shares.ts';
 import { newExecution, type Execution, type SessionInfo } from '../agent/execution.ts';
+import { needsCounts } from '../continuation/retry-account.ts';
 import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /**
- * Where the loaded part of a conversation stands in the whole: a session is loaded as its newest messages and steps,
- * and what they are called in the store is their place in the session.
+ * Offset of the loaded part within the whole conversation. A session is loaded as its newest messages and steps, and
+ * rows are stored by their position in the session.
  */
 export interface Placement {
-  /** Place of a message in the store, less its place in the loaded state. */
+  /** Position of a message in the store minus its position in the loaded state. */
   readonly messages: number;
   readonly steps: number;
 }
@@ -22,22 +23,22 @@ export const wholeConversation: Placement = { messages: 0, steps: 0 };
 /** A state without its history, as the store keeps it in one row. */
 export interface StateHeader {
   readonly version: 1;
-  /** Makes the names of large values impossible to guess. */
+  /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
   /** Name of the large value that holds prompt and tools. */
   readonly definition: string | null;
-  /** From the first message of the user, redacted; left out while there is none. */
+  /** Title from the first user message, redacted; left out while there is none. */
   readonly title?: string;
-  /** The conversation that the session was created with, until the first run writes it down. */
+  /** Messages that the session was created with, until the first run writes them as rows. */
   readonly seed?: readonly MessageJSON[];
   /** The execution of another session that this one continues under its own id. */
   readonly forkedFrom?: string;
-  /** Messages of the step in work: they become rows when it is done. */
+  /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps'>;
 }
 
-/** The accounts after one step: what a fork at that step starts from. */
+/** Totals after one step, from which a fork at that step starts. */
 export interface ForkPoint {
   readonly messages: number;
   readonly execution: Execution;
@@ -60,7 +61,7 @@ export function headState(
     execution: placed(state.execution, placement),
     executionStartedAt: state.executionStartedAt,
     unfinishedStep: unfinishedStep && unfinishedJson(unfinishedStep),
-    // in the middle of the work it is read from the step
+    // during the work it is read from the step
     lastContinuationOutcome:
       isOfLastStep && state.status === 'in_progress' ? null : (outcome?.toJSON() ?? null),
     pause: state.pause,
@@ -70,22 +71,25 @@ export function headState(
   };
 }
 
-/** What earlier releases do not know: they would drop the record of grants, and who used what, with the next step. */
+/** Format with the grant log, usage per agent and failures by kind. Earlier releases would drop them with a step. */
 export const GRANT_LOG_REQUIRES = 2;
 
-/** The release that a state needs, where not every release can work on it. */
+/** Returns the format that a state requires, if not every release can work on it. */
 export const requirementOf = ({
   execution,
 }: {
-  readonly execution: Pick<Execution, 'grantLog' | 'family'>;
+  readonly execution: Pick<
+    Execution,
+    'grantLog' | 'family' | 'modelFailures' | 'toolFailures' | 'failingTools'
+  >;
 }): { readonly requires?: number } =>
-  execution.grantLog === undefined && execution.family === undefined
+  execution.grantLog === undefined && execution.family === undefined && !needsCounts(execution)
     ? anyRelease
     : { requires: GRANT_LOG_REQUIRES };
 
 const anyRelease = {};
 
-/** In place of a head that this release cannot read. */
+/** Builds a header from the row, for a header that this release cannot read. */
 export const unreadHead = ({
   executionId,
   agent,
@@ -123,9 +127,9 @@ export const unreadHead = ({
   },
 });
 
-/** Agents inside a call have rows of their own; how much of them is in the step's accounts stays here. */
+/** Removes nested agents, which have their own rows. Keeps how much of their usage is in the step's totals. */
 function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfinishedStep']> {
-  // without agents inside it is JSON already
+  // without nested agents it is already JSON
   if (Object.keys(step.children).length === 0) return step;
   const accounts = Object.entries(step.children).map(
     ([callId, child]) =>
@@ -148,7 +152,10 @@ export const markOf = (state: AgentState, placement: Placement): ForkPoint => ({
   info: state.info,
 });
 
-/** How rows name what a message is to a window: instructions stay, and a user message begins a turn, unless the loop wrote it. */
+/**
+ * Returns the role under which a message is stored. A history window keeps `system` rows; a `user` row begins a turn,
+ * unless the loop wrote it.
+ */
 export function rowRole({ role, metadata }: Message): string {
   if (role === 'developer') return 'system';
   return role === 'user' && metadata['synthetic'] === true ? 'synthetic' : role;

@@ -1,20 +1,23 @@
 import { isRecord, parseJson } from '../json.ts';
 
-/** A request to stop: why, who asked and when. */
+/** A stop request: the reason, the requester and the time. */
 export interface StopNote {
   readonly reason: string;
   readonly by: string | null;
   readonly at: string | null;
 }
 
-/** Never part of a reason: control characters are taken out of those. */
+/** Separator that never occurs in a reason: it is replaced there. */
 const SEPARATOR = '\u001f';
 
-/** The one text that a store keeps of the request. A worker of an earlier release shows all of it as the reason. */
+/**
+ * Encodes a stop request as the one text that a store keeps. A worker of an earlier release shows all of it as the
+ * reason.
+ */
 export const stopText = ({ reason, by, at }: StopNote): string =>
   `${reason.replaceAll(SEPARATOR, ' ')}${SEPARATOR}${JSON.stringify({ by, at })}`;
 
-/** Reads that text, and the bare reason that an earlier release wrote. */
+/** Decodes that text, or the bare reason that an earlier release wrote. */
 export function stopNote(text: string): StopNote {
   const cut = text.indexOf(SEPARATOR);
   if (cut < 0) return { reason: text, by: null, at: null };

@@ -1,26 +1,14 @@
 import { invalidOption } from '../errors/agent-error.ts';
 import { checkedOwner } from './check-names.ts';
-import type { ExpireOptions, PruneOptions } from './session-options.ts';
-import type { ExpireRequest, UpkeepRequest } from './session-store.ts';
+import type { PruneOptions } from './session-options.ts';
 
-/** What a store is asked, from what a person gave. */
-export function upkeepRequest(options: PruneOptions): UpkeepRequest {
-  const { olderThan, owner, signal, onProgress } = options;
+/** Checks the options of prune and expire, and converts them to a request to the store. */
+export function upkeepRequest<Options extends PruneOptions>(
+  options: Options,
+): Omit<Options, 'olderThan'> & { readonly olderThan: string } {
+  const { olderThan, owner } = options;
   const time = new Date(olderThan);
   if (Number.isNaN(time.getTime())) throw invalidOption('olderThan', olderThan, 'a date');
-  return {
-    olderThan: time.toISOString(),
-    ...(owner !== undefined && { owner: checkedOwner(owner) }),
-    ...(signal && { signal }),
-    ...(onProgress && { onProgress }),
-  };
-}
-
-export function expireRequest(options: ExpireOptions): ExpireRequest {
-  const { waiting, dryRun } = options;
-  return {
-    ...upkeepRequest(options),
-    ...(waiting !== undefined && { waiting }),
-    ...(dryRun !== undefined && { dryRun }),
-  };
+  if (owner !== undefined) checkedOwner(owner);
+  return { ...options, olderThan: time.toISOString() };
 }

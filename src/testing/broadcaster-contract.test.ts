@@ -6,7 +6,7 @@ import type { BroadcasterHarness } from './broadcaster-contract/broadcaster-harn
 
 type Change = (broadcaster: Broadcaster) => Partial<Broadcaster>;
 
-/** A transport that takes a moment, can be broken, and has the mistake that it is given. */
+/** A slow transport that can be broken, and has the given defect. */
 function rigWith(change: Change): BroadcasterHarness {
   const memory = memoryBroadcaster({ frameBytes: 2_000 });
   let broken: 'error' | 'hang' | null = null;
@@ -58,14 +58,14 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
   [
     'loses a batch',
     () => ({ broadcastBatch: async () => {} }),
-    /a batch arrives whole.*expected \[/s,
+    /delivers a whole batch.*expected \[/s,
   ],
   [
-    'turns a batch round',
+    'reverses a batch',
     ({ broadcastBatch }) => ({
       broadcastBatch: (batch, signal) => broadcastBatch(batch.toReversed(), signal),
     }),
-    /a batch arrives whole/,
+    /delivers a whole batch/,
   ],
   [
     'sends a batch to one channel',
@@ -76,15 +76,15 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
           signal,
         ),
     }),
-    /channels do not cross/,
+    /keeps channels separate/,
   ],
   [
-    'fixes odd text',
+    'normalizes unusual text',
     ({ broadcast }) => ({
       broadcast: (channel, envelope, signal) =>
         broadcast(channel, JSON.parse(JSON.stringify(envelope).normalize('NFC')) as never, signal),
     }),
-    /whatever is in it/,
+    /whatever it contains/,
   ],
   [
     'sends twice',
@@ -94,10 +94,10 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
         await broadcast(channel, envelope, signal);
       },
     }),
-    /in the order in which they were made/,
+    /delivers single calls in order/,
   ],
   [
-    'changes what it is given',
+    'mutates its arguments',
     ({ broadcast }) => ({
       broadcast(channel, envelope, signal) {
         (envelope as { type: string }).type = `.${envelope.type}`;
@@ -107,7 +107,7 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
     /Cannot assign to read only/,
   ],
   [
-    'wants to try again what is too large',
+    'makes an error for a large call retryable',
     ({ broadcast }) => ({
       broadcast: async (channel, envelope, signal) => {
         try {
@@ -117,26 +117,26 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
         }
       },
     }),
-    /refuses what is too large for good/,
+    /refuses a call that is too large/,
   ],
   [
-    'cuts what is too large',
+    'silently drops a large call',
     ({ broadcast }) => ({
       broadcast: async (channel, envelope, signal) => {
         if (JSON.stringify(envelope).length <= 2_000) await broadcast(channel, envelope, signal);
       },
     }),
-    /too large.*the call fails/s,
+    /too large.*The call succeeded/s,
   ],
   [
-    'promises more room than it has',
+    'promises more capacity than it has',
     () => ({ frameBytes: 2_100 }),
-    /takes a call that costs all there is/,
+    /accepts a call at the limit/,
   ],
   [
-    'does not look at its signal',
+    'ignores its signal',
     ({ broadcast }) => ({ broadcast: (channel, envelope) => broadcast(channel, envelope) }),
-    /aborted before.*hangs ends with its signal: it hangs/s,
+    /aborted signal.*ends a hanging call with its signal: it hangs/s,
   ],
   [
     'hides an error',
@@ -150,20 +150,20 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
         }
       },
     }),
-    /an error of the transport is typed/,
+    /a transport error is typed/,
   ],
 ];
 
 describe('the contract of broadcasters', () => {
-  it('holds for one that keeps it', async () => {
+  it('passes a correct broadcaster', async () => {
     expect(await failures(() => ({}))).toEqual([]);
   });
 
-  it.each(mistakes)('notices one that %s', async (_what, change, expected) => {
+  it.each(mistakes)('detects one that %s', async (_what, change, expected) => {
     expect((await failures(change)).join('\n')).toMatch(expected);
   });
 
-  it('makes the rig once, and not before a case runs', async () => {
+  it('creates the harness once, and not before a case runs', async () => {
     let made = 0;
     const cases = broadcasterContract(async () => {
       made++;

@@ -6,16 +6,16 @@ export type {
   ChannelReader,
 } from './broadcaster-contract/broadcaster-harness.ts';
 
-/** One promise of a `Broadcaster`: `run` rejects, saying what was expected and seen, if it is broken. */
+/** One requirement of a `Broadcaster`: `run` rejects with what was expected and seen if it is violated. */
 export interface BroadcasterContractCase {
   readonly name: string;
   run(): Promise<void>;
 }
 
 /**
- * What every `Broadcaster` must do, for any test runner:
- * `for (const { name, run } of broadcasterContract(() => myRig())) it(name, run)`.
- * The rig is made once; each case reads channels of its own.
+ * Returns the requirements of every `Broadcaster` as cases for any test runner: `for (const { name, run } of
+ * broadcasterContract(() => myHarness())) it(name, run)`. The harness is created once; each case reads its own
+ * channels.
  */
 export function broadcasterContract(
   open: () => BroadcasterHarness | Promise<BroadcasterHarness>,

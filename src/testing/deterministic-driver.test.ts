@@ -31,7 +31,7 @@ async function chunksOf(driver: DeterministicDriver): Promise<InferenceChunk[]> 
 }
 
 describe('a script', () => {
-  it('is replayed in order and counts down', async () => {
+  it('is replayed in order', async () => {
     const driver = DeterministicDriver.fromResponses('one', 'two');
     expect([driver.remaining, driver.requests.length]).toEqual([2, 0]);
     expect(await driver.infer(request, { signal })).toMatchObject({ content: 'one' });
@@ -40,7 +40,7 @@ describe('a script', () => {
     expect(driver.remaining).toBe(0);
   });
 
-  it('past its end it throws, and run() rejects: a broken loop cannot pass', async () => {
+  it('throws past its end, and run() rejects', async () => {
     const driver = DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock'));
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -50,7 +50,7 @@ describe('a script', () => {
     await expect(agent.run('go')).rejects.toMatchObject({
       code: 'script_exhausted',
       message:
-        'DeterministicDriver was asked for answer 2, and its script has 1. ' +
+        'DeterministicDriver got call 2, but its script has 1 answer. ' +
         'Add a step to the script, or find out why the run continues.',
     });
     expect([driver.remaining, driver.requests.length]).toEqual([0, 2]);
@@ -59,7 +59,7 @@ describe('a script', () => {
     });
   });
 
-  it('notes each request as it was', async () => {
+  it('records each request as it was', async () => {
     const driver = DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock'), 'Done.');
     const agent = AgentBuilder.base()
       .withDriver(driver)
@@ -87,7 +87,7 @@ describe('an answer', () => {
       { content: 'hi', toolCalls: [], finishReason: 'stop', usage },
     ],
     [
-      'a call with words',
+      'a call with text',
       DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock', { n: 1 }, 'Let me see.')),
       {
         content: 'Let me see.',
@@ -150,7 +150,7 @@ describe('an answer', () => {
     expect(await driver.infer(request, { signal })).toMatchObject(expected);
   });
 
-  it('ids count over the whole script, so that they never repeat', async () => {
+  it('ids count over the whole script and never repeat', async () => {
     const call = ScenarioStep.toolCall('a');
     const driver = DeterministicDriver.fromSteps(call, call, call);
     const ids = [];
@@ -159,7 +159,7 @@ describe('an answer', () => {
     expect(ids).toEqual(['call_1', 'call_2', 'call_3']);
   });
 
-  it('a failed call is a failed step, with what the record says', async () => {
+  it('a failed call is a failed step with its error record', async () => {
     const failing = async (step: ScenarioStep) =>
       AgentBuilder.base().withDriver(DeterministicDriver.fromSteps(step)).build().run('go');
     const plain = await failing(ScenarioStep.error('offline'));
@@ -177,7 +177,7 @@ describe('an answer', () => {
 });
 
 describe('the streaming form', () => {
-  it('gives the chunks, the arguments in two pieces, the usage and the same response', async () => {
+  it('emits the chunks, the arguments in two parts, the usage and the same response', async () => {
     const step = { ...ScenarioStep.toolCall('stock', { n: 12 }, 'Let me see.') };
     const driver = DeterministicDriver.fromSteps(
       { ...step, chunks: ['Let me', ' see.'] },
@@ -204,7 +204,7 @@ describe('the streaming form', () => {
     expect(driver.requests.map(({ streamed }) => streamed)).toEqual([true, true, true]);
   });
 
-  it('fails behind the chunks that were shown', async () => {
+  it('fails after its chunks', async () => {
     const driver = DeterministicDriver.fromSteps(
       ScenarioStep.error('cut', { chunks: ['Once ', 'upon'] }),
     );
@@ -216,20 +216,23 @@ describe('the streaming form', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it.each([true, false])('the same script gives the same state, listened to: %s', async (loud) => {
-    const driver = DeterministicDriver.fromSteps(
-      ScenarioStep.toolCall('stock', {}, '', { usage: null }),
-      ScenarioStep.final('7.', { usage: { input: 1, output: 2 }, cost: 0.25 }),
-    );
-    const agent = AgentBuilder.base().withDriver(driver).withTools(mockTool('stock', 7)).build();
-    const state = await agent.run('go', loud ? { wiretap: () => {} } : {});
-    expect(state.usage).toMatchObject({ input: 1, output: 2, total: 3 });
-    expect(state.cost).toBe(0.25);
-  });
+  it.each([true, false])(
+    'the same script gives the same state with listeners: %s',
+    async (loud) => {
+      const driver = DeterministicDriver.fromSteps(
+        ScenarioStep.toolCall('stock', {}, '', { usage: null }),
+        ScenarioStep.final('7.', { usage: { input: 1, output: 2 }, cost: 0.25 }),
+      );
+      const agent = AgentBuilder.base().withDriver(driver).withTools(mockTool('stock', 7)).build();
+      const state = await agent.run('go', loud ? { wiretap: () => {} } : {});
+      expect(state.usage).toMatchObject({ input: 1, output: 2, total: 3 });
+      expect(state.cost).toBe(0.25);
+    },
+  );
 });
 
 describe('time', () => {
-  it('a delay passes on the clock that the driver was given', async () => {
+  it('a delay passes on the given clock', async () => {
     const clock = fakeClock();
     const driver = DeterministicDriver.create([ScenarioStep.final('late', { delayMs: 5_000 })], {
       clock,
@@ -261,7 +264,7 @@ describe('time', () => {
     }
   });
 
-  it('a call that hangs is cut by the deadline of the run', async () => {
+  it('the deadline of the run ends a call that hangs', async () => {
     const clock = fakeClock();
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(ScenarioStep.final('', { hangs: true })))

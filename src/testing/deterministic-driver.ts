@@ -1,3 +1,4 @@
+import { counted } from '../number-text.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { modelCallFailed } from '../inference/inference-error.ts';
@@ -9,7 +10,7 @@ import type {
 } from '../inference/inference-driver.ts';
 import { responseOf, ScenarioStep, stepOfResponse } from './scenario-step.ts';
 
-/** A request as it was when the call was made: `messageCount` stays, while `messages` is the live list. */
+/** A request at the time of the call: `messageCount` stays, while `messages` is the live list. */
 export interface RecordedRequest extends InferenceRequest {
   readonly messageCount: number;
   readonly streamed: boolean;
@@ -25,13 +26,13 @@ export interface DeterministicDriver extends InferenceDriver {
 }
 
 export interface DeterministicOptions {
-  /** For answers with `delayMs`. */
+  /** Clock for answers with `delayMs`. Default: the system clock. */
   readonly clock?: Clock;
 }
 
 /** Replays a script in order. A call past its end throws, so a test cannot pass on an invented answer. */
 export const DeterministicDriver = {
-  /** Answers as texts, or as whole responses where more than the text matters. */
+  /** Creates a driver from texts, or from whole responses if more than the text matters. */
   fromResponses: (
     ...responses: readonly (string | Partial<InferenceResponse>)[]
   ): DeterministicDriver => create(responses.map(stepOfResponse)),
@@ -59,7 +60,7 @@ function create(
     if (step !== undefined) return step;
     throw new AgentError(
       'script_exhausted',
-      `DeterministicDriver was asked for answer ${requests.length}, and its script has ${steps.length}. ` +
+      `DeterministicDriver got call ${requests.length}, but its script has ${counted(steps.length, 'answer')}. ` +
         'Add a step to the script, or find out why the run continues.',
     );
   };

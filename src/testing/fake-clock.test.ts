@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeClock } from './fake-clock.ts';
 
 describe('fakeClock', () => {
-  it('stands still until it is told to move', async () => {
+  it('does not move by itself', async () => {
     const clock = fakeClock('2026-01-16T12:00:00.000Z');
     expect(clock.now()).toBe(Date.parse('2026-01-16T12:00:00.000Z'));
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -28,7 +28,7 @@ describe('fakeClock', () => {
     expect(clock.pendingTimers).toBe(2);
   });
 
-  it('what a timer sets off has its turn before the next one: promises and new timers', async () => {
+  it('promises and timers of a timer run before the next timer', async () => {
     const clock = fakeClock(0);
     const fired: string[] = [];
     const wait = (ms: number): Promise<void> =>
@@ -57,7 +57,7 @@ describe('fakeClock', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('a jump moves time without firing; the timers come with the next move', async () => {
+  it('a jump moves time without firing; timers fire with the next move', async () => {
     const clock = fakeClock(0);
     const fired: number[] = [];
     clock.after(10, () => fired.push(clock.now()));

@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import { msOf } from '../clock.ts';
 
 export interface FakeClock extends Clock {
-  /** Moves time on, firing timers on the way in order; settled promises get their turn between them. */
+  /** Advances time and fires timers in order; promises settle in between. */
   advance(ms: number): Promise<void>;
-  /** Moves time on without firing timers: as if the process had slept. */
+  /** Advances time without firing timers, as if the process had slept. */
   jump(ms: number): void;
-  /** Sets the wall clock forward, or back where negative: `now()` moves, `monotonic()` and timers do not. */
+  /** Moves the wall clock forward, or back if negative: `now()` changes, `monotonic()` and timers do not. */
   jumpWall(ms: number): void;
   monotonic(): number;
   readonly pendingTimers: number;
@@ -17,7 +17,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** A clock that stands still until it is told to move. */
+/** Creates a clock that only moves when told. */
 export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): FakeClock {
   let now = typeof start === 'number' ? start : msOf(start);
   let ahead = 0;
@@ -56,5 +56,5 @@ export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): 
   };
 }
 
-/** Long enough for every promise that can settle without a timer to do so. */
+/** Waits until every promise that can settle without a timer has settled. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

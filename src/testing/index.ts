@@ -10,6 +10,12 @@ export {
   type RecordedRequest,
 } from './deterministic-driver.ts';
 export { fakeClock, type FakeClock } from './fake-clock.ts';
+export type { Clock } from '../clock.ts';
+export {
+  messageBusContract,
+  type MessageBusContractCase,
+  type MessageBusHarness,
+} from './message-bus-contract.ts';
 export { mockTool, type MockResult, type MockTool } from './mock-tool.ts';
 export { ScenarioStep, type ScenarioExtras, type ScriptedCall } from './scenario-step.ts';
 export { sessionStoreContract, type StoreContractCase } from './session-store-contract.ts';

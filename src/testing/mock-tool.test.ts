@@ -20,7 +20,7 @@ async function called(tool: MockTool, ...calls: Record<string, never>[]) {
 }
 
 describe('mockTool', () => {
-  it('says "ok" to every call unless it is told otherwise, and notes its calls', async () => {
+  it('returns "ok" by default, and records its calls', async () => {
     const tool = mockTool('stock');
     const results = await called(tool, { a: 1 } as never, { b: 2 } as never);
     expect(results.map(({ value }) => value)).toEqual(['ok', 'ok']);
@@ -47,11 +47,12 @@ describe('mockTool', () => {
     ]);
   });
 
-  it('a list that runs out rejects run(), whatever the policy says of tool errors', async () => {
+  it('a list that runs out rejects run(), whatever the error policy', async () => {
     const tool = mockTool('stock', [1]);
     await expect(called(tool, {}, {})).rejects.toMatchObject({
       code: 'script_exhausted',
-      message: 'mockTool("stock") was called 2 times, and its list has 1.',
+      message:
+        'mockTool("stock") was called 2 times, but its list has 1 answer. Add one, or find out why it is called again.',
     });
   });
 
@@ -61,7 +62,7 @@ describe('mockTool', () => {
     });
   });
 
-  it('takes schema, approval and limits like any tool', async () => {
+  it('accepts schema, approval and limits like any tool', async () => {
     const tool = mockTool('stock', 'x'.repeat(20), {
       description: 'Counts.',
       parameters: z.object({ article: z.string() }),

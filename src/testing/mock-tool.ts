@@ -1,9 +1,10 @@
+import { counted } from '../number-text.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { defineTool, type ToolSpec } from '../tools/define-tool.ts';
 import type { JsonSchema } from '../tools/schema.ts';
 import type { Call, Tool, ToolContext } from '../tools/tool.ts';
 
-/** What a mocked call does: return a value, throw an error, or compute it. */
+/** What a mocked call does: return a value, throw an error, or compute a value. */
 export type MockResult = unknown;
 
 export interface MockTool<Name extends string = string> extends Tool<{}, Call<Name>> {
@@ -17,8 +18,8 @@ type MockContext = ToolContext<Record<string, unknown>>;
 const anything: JsonSchema = { type: 'object' };
 
 /**
- * A tool that answers from a list and notes its calls. An `Error` in the list is thrown, a function is called with
- * the arguments; one single answer serves every call, a list that runs out throws.
+ * Creates a tool that answers from a list and records its calls. An `Error` in the list is thrown, a function is
+ * called with the arguments. A single answer serves every call; a list that runs out throws.
  */
 export function mockTool<const Name extends string>(
   name: Name,
@@ -38,7 +39,7 @@ export function mockTool<const Name extends string>(
       if (Array.isArray(answers) && calls.length > answers.length)
         throw new AgentError(
           'script_exhausted',
-          `mockTool("${name}") was called ${calls.length} times, and its list has ${answers.length}.`,
+          `mockTool("${name}") was called ${calls.length} times, but its list has ${counted(answers.length, 'answer')}. Add one, or find out why it is called again.`,
         );
       const answer: unknown = Array.isArray(answers) ? answers[calls.length - 1] : answers;
       if (answer instanceof Error) throw answer;
@@ -47,5 +48,5 @@ export function mockTool<const Name extends string>(
         : answer;
     },
   });
-  return Object.freeze({ ...tool, calls, contexts }); // takes what it is given, and needs nothing
+  return Object.freeze({ ...tool, calls, contexts }); // accepts any arguments, and requires none
 }

@@ -3,18 +3,18 @@ import type { FinishReason, InferenceResponse } from '../inference/inference-dri
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 
-/** What a scripted answer may say besides its words and calls. */
+/** Parts of a scripted answer in addition to its text and calls. */
 export interface ScenarioExtras {
   readonly usage?: Partial<Usage> | null;
   readonly cost?: number;
   readonly finishReason?: FinishReason | (string & {});
   readonly reasoning?: string;
   readonly refusal?: string;
-  /** What a provider wants back on the next call. */
+  /** State that a provider expects back with the next call. */
   readonly metadata?: JsonObject;
-  /** Milliseconds on the given clock before the answer comes. */
+  /** Milliseconds on the given clock before the answer. */
   readonly delayMs?: number;
-  /** Never answers; only an abort or a deadline ends it. */
+  /** Whether it never answers; only an abort or a deadline ends it. */
   readonly hangs?: boolean;
 }
 
@@ -23,17 +23,17 @@ export interface ScriptedCall {
   readonly args?: JsonObject;
   /** Raw argument text, for arguments that cannot be read. */
   readonly argsRaw?: string;
-  /** Left out: `call_1`, `call_2`, … over the whole script. Null: the provider gave none. */
+  /** Call id. Default: `call_1`, `call_2`, … over the whole script. Null: the provider sent none. */
   readonly id?: string | null;
 }
 
 /** One answer of a scripted model. */
 export interface ScenarioStep {
   readonly content: string;
-  /** How the content arrives when it is streamed; one chunk when left out. */
+  /** Chunks of the content when it is streamed. Default: one chunk. */
   readonly chunks?: readonly string[];
   readonly calls: readonly ScriptedCall[];
-  /** Fails with this record, after `chunks` if there are any. */
+  /** Error that the call fails with, after `chunks` if there are any. */
   readonly error?: ErrorReport;
   readonly extras: ScenarioExtras;
 }
@@ -58,7 +58,7 @@ export const ScenarioStep = {
     extras: ScenarioExtras = {},
   ): ScenarioStep => ({ content, calls, extras }),
 
-  /** A failed model call; a bare message is an error of type `model`. */
+  /** Creates a failed model call; a plain message is an error of type `model`. */
   error: (
     error: Partial<ErrorRecord> | string,
     extras: ScenarioExtras & { readonly chunks?: readonly string[] } = {},
@@ -75,7 +75,7 @@ export const ScenarioStep = {
     extras,
   }),
 
-  /** A final answer that arrives in pieces. */
+  /** Creates a final answer that arrives in chunks. */
   stream: (chunks: readonly string[], extras: ScenarioExtras = {}): ScenarioStep => ({
     content: chunks.join(''),
     chunks,
@@ -84,7 +84,7 @@ export const ScenarioStep = {
   }),
 } as const;
 
-/** Enough tokens that limits and sums have something to count. */
+/** Default usage, so that limits and sums have something to count. */
 const SCRIPTED_USAGE: Partial<Usage> = Object.freeze({ input: 10, output: 5, total: 15 });
 
 export function responseOf(step: ScenarioStep, nextId: () => string): InferenceResponse {
@@ -107,7 +107,8 @@ export function stepOfResponse(response: string | Partial<InferenceResponse>): S
   const { metadata } = response;
   return {
     content,
-    calls: toolCalls as readonly ScriptedCall[], // arguments that are no object are the loop's to refuse
+    calls: toolCalls as readonly ScriptedCall[], // the loop refuses arguments that are not an
+    // object
     extras: {
       ...(finishReason === undefined ? null : { finishReason }),
       ...(usage === undefined ? null : { usage }),

@@ -4,7 +4,7 @@ import type { CommitReceipt, SessionStore } from '../sessions/session-store.ts';
 import { memoryStore } from '../sessions/stores/memory/index.ts';
 import { sessionStoreContract } from './session-store-contract.ts';
 
-/** The names of the cases that a store fails. */
+/** Returns the names of the cases that a store fails. */
 async function failures(break_: (store: SessionStore) => Partial<SessionStore>): Promise<string[]> {
   const store = memoryStore();
   const broken = { ...store, ...break_(store) };
@@ -23,12 +23,12 @@ const receipt: CommitReceipt = { phase: 'open', stopReason: null, pauseReason: n
 
 const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>, RegExp][] = [
   [
-    'takes a taken id',
+    'accepts a used id',
     (store) => ({ create: async (row) => (await store.create(row)) || true }),
     /taken id/,
   ],
   [
-    'writes under a stale token, quietly losing it',
+    'silently drops a commit with a stale token',
     (store) => ({ commit: (commit) => store.commit(commit).catch(() => receipt) }),
     /D16, D18: a stale token/,
   ],
@@ -41,7 +41,7 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
         return store.commit(isOld ? { ...commit, revision: row.revision } : commit);
       },
     }),
-    /sent twice/,
+    /a repeated commit/,
   ],
   [
     'remembers no execution',
@@ -49,10 +49,10 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
       accept: (id, { contentHash: _forgotten, ...command }, condition) =>
         store.accept(id, command, condition),
     }),
-    /is not accepted again, whatever the phase/,
+    /is not accepted again in any phase/,
   ],
   [
-    'takes any content under a known id for the same',
+    'ignores other content under a known id',
     (store) => ({
       accept: (id, command, condition) =>
         store.accept(
@@ -64,7 +64,7 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /other content under the same id/,
   ],
   [
-    'lets every start begin again',
+    'lets every call start again',
     (store) => ({
       commit: (commit) =>
         store.commit({
@@ -75,12 +75,12 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /D24/,
   ],
   [
-    'forgets the large values of a commit',
+    'drops the large values of a commit',
     (store) => ({ commit: (commit) => store.commit({ ...commit, blobs: [] }) }),
     /D39/,
   ],
   [
-    'ends without a look at what came meanwhile',
+    'ends a run without reading new commands',
     (store) => ({
       async commit(commit) {
         const given = await store.commit(commit);
@@ -90,14 +90,14 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /a further command/,
   ],
   [
-    'hands out sessions that are held',
+    'returns leased sessions to a claim',
     (store) => ({
       async claim(id, lease) {
         const row = await store.claim(id, lease);
         return row ?? (await store.find(id));
       },
     }),
-    /D16: two workers claim/,
+    /D16: one of several concurrent claims/,
   ],
   [
     'renews nothing',
@@ -115,7 +115,7 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /a lease that renew does not name/,
   ],
   [
-    'lists held sessions as recoverable',
+    'lists leased sessions as recoverable',
     (store) => ({
       recoverable: async ({ limit }) => ({
         ids: (await store.list({ status: 'in_progress', limit })).map(({ id }) => id),
@@ -129,10 +129,10 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     (store) => ({
       accept: (id, command, { phases }) => store.accept(id, command, { phases }),
     }),
-    /accept holds the revision/,
+    /accept checks the revision/,
   ],
   [
-    'pages by time alone',
+    'pages by time only',
     (store) => ({
       async list({ after, limit, ...query }) {
         const rows = await store.list({ ...query, limit: 1_000_000 });
@@ -140,16 +140,16 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
         return rows.filter(isBehind).slice(0, limit);
       },
     }),
-    /pages neither lose nor double/,
+    /pages contain every session once/,
   ],
   [
-    'gives the oldest instead of the newest',
+    'returns the oldest instead of the newest',
     (store) => ({
       async messages(id, agentId, { limit, ...range } = {}) {
         return (await store.messages(id, agentId, range)).slice(0, limit);
       },
     }),
-    /the newest that fit/,
+    /the newest that match/,
   ],
   [
     'answers a call twice',
@@ -159,30 +159,30 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
         return outcome === 'answered' ? 'accepted' : outcome;
       },
     }),
-    /D16: two answers/,
+    /D16: one of two concurrent answers/,
   ],
   [
-    'forgets which calls have waited',
+    'forgets which calls needed approval',
     (store) => ({
       decide: (id, answer) => store.decide(id, { ...answer, ifUnambiguous: false }),
     }),
-    /D91: an answer that names no execution[^]*D91: a fork knows[^]*D91: prune keeps/,
+    /D91: an answer without an execution[^]*D91: a fork remembers[^]*D91: prune keeps/,
   ],
   [
-    'names a phase that it did not find',
+    'returns a wrong phase',
     (store) => ({
       async request(id, request) {
         const phase = await store.request(id, request);
         return phase === 'paused' ? 'open' : phase;
       },
     }),
-    /request leaves a stop/,
+    /request stores a stop/,
   ],
   ['deletes nothing', () => ({ delete: async () => true }), /D44/],
   [
     'prunes nothing',
     () => ({ prune: async () => ({ sessions: 0, rows: 0 }) }),
-    /D41: prune drops events/,
+    /D41: prune deletes events/,
   ],
   [
     'prunes sessions that changed since',
@@ -197,7 +197,7 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /fork copies messages/,
   ],
   [
-    'loses what is not plain text',
+    'normalizes unusual text',
     (store) => ({
       messages: async (...query) =>
         (await store.messages(...query)).map((row) => ({
@@ -205,16 +205,16 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
           body: row.body.normalize('NFC'),
         })),
     }),
-    /odd text/,
+    /unusual text/,
   ],
 ];
 
 describe('the contract of session stores', () => {
-  it('holds for a store that keeps it, also with all cases at once in one store', async () => {
+  it('passes a correct store, also with all cases concurrently', async () => {
     expect(await failures(() => ({}))).toEqual([]);
   });
 
-  it.each(mistakes)('notices a store that %s', async (_, break_, expected) => {
+  it.each(mistakes)('detects a store that %s', async (_, break_, expected) => {
     const failed = await failures(break_);
     expect(failed.join('\n')).toMatch(expected);
   });

@@ -20,13 +20,14 @@ import { repeatCases } from './store-contract/repeat-cases.ts';
 import { sessionCases } from './store-contract/session-cases.ts';
 import { sizeCases } from './store-contract/size-cases.ts';
 import { waitCases } from './store-contract/wait-cases.ts';
+import { workerCases } from './store-contract/worker-cases.ts';
 
 export type { StoreContractCase } from './store-contract/store-harness.ts';
 
 /**
- * What every {@link SessionStore} must do, for any test runner:
- * `for (const { name, run } of sessionStoreContract(() => myStore())) it(name, run)`.
- * The store is opened once, need not be empty, and is left open. `leaseMs` is the lease that cases let run out.
+ * Returns the requirements of every {@link SessionStore} as cases for any test runner: `for (const { name, run } of
+ * sessionStoreContract(() => myStore())) it(name, run)`. The store is opened once, need not be empty, and stays open.
+ * `leaseMs` is the lease that cases let expire.
  */
 export function sessionStoreContract(
   open: () => SessionStore | Promise<SessionStore>,
@@ -52,5 +53,6 @@ export function sessionStoreContract(
     ...expiryCases,
     ...sizeCases,
     ...waitCases,
+    ...workerCases,
   ].map(({ name, run }) => ({ name, run: async () => run(await (harness ??= prepare())) }));
 }

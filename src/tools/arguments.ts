@@ -12,12 +12,12 @@ import {
 import { withoutFullStop } from '../sentence.ts';
 import { sha256 } from '../sha256.ts';
 
-/** Of the arguments of one call, as JSON in UTF-8. */
-export const MOST_ARGUMENT_BYTES = 1_000_000;
+/** Maximum bytes of the arguments of one call, as JSON in UTF-8. */
+export const MAX_ARGUMENT_BYTES = 1_000_000;
 
 /**
- * The arguments of a call from outside (a model, an approver, a hook), given as a value or as JSON text: a copy that
- * no other code holds, within bounds and without keys named `__proto__`. Else the sentence that says what is wrong.
+ * Reads the arguments of a call from outside (a model, an approver, a hook), given as a value or as JSON text.
+ * Returns a private copy within bounds and without keys named `__proto__`, else a sentence that says what is wrong.
  */
 export function argumentsIn(
   given: Readonly<Record<string, unknown>> | string,
@@ -26,23 +26,23 @@ export function argumentsIn(
   try {
     text = typeof given === 'string' ? given : (jsonText(given) ?? '{}');
   } catch (error) {
-    return `The arguments cannot be kept as JSON (${withoutFullStop(messageOf(error))}).`;
+    return `The arguments cannot be stored as JSON (${withoutFullStop(messageOf(error))}).`;
   }
   const bytes = bytesOf(text);
-  if (bytes > MOST_ARGUMENT_BYTES)
-    return `The arguments take ${bytes} bytes, and at most ${MOST_ARGUMENT_BYTES} are taken. Send less in one call.`;
+  if (bytes > MAX_ARGUMENT_BYTES)
+    return `The arguments have ${bytes} bytes, and at most ${MAX_ARGUMENT_BYTES} are accepted. Send less in one call.`;
   const parsed = parseJson(text);
   if (!parsed.ok) return `The arguments are not valid JSON (${parsed.error}).`;
   const { value } = parsed;
   if (!isRecord(value)) return `The arguments are ${show(value)}, expected a JSON object.`;
   return isHarmless(value)
     ? value
-    : `The arguments are nested deeper than ${MOST_LEVELS} levels. Send flatter ones.`;
+    : `The arguments are nested deeper than ${MOST_LEVELS} levels. Send arguments with fewer levels.`;
 }
 
-/** Counted only where it may matter: a character takes at most three. */
+/** Counts bytes only if needed: a character has at most three. */
 const bytesOf = (text: string): number =>
-  text.length * 3 <= MOST_ARGUMENT_BYTES ? text.length : new TextEncoder().encode(text).length;
+  text.length * 3 <= MAX_ARGUMENT_BYTES ? text.length : new TextEncoder().encode(text).length;
 
-/** Names the arguments of a call as they are recorded, before a schema transforms them: in hex, whatever the order of keys. */
+/** Returns the hash of recorded arguments, before a schema transforms them: in hex, for any order of keys. */
 export const argsHash = (args: JsonObject): string => sha256(canonicalJson(args));

@@ -36,7 +36,7 @@ const tool = (execute: (args: unknown, context: ToolContext) => unknown, timeout
 const call = (t: Tool, given: CallFrame): Promise<unknown> => callTool(t, {}, 'call-1', given);
 
 describe('callTool', () => {
-  it('hands over the context, also when it is taken apart', async () => {
+  it('passes the context, also when it is destructured', async () => {
     const given = frame();
     const seen = await call(
       tool((_args, { requestStop, requestPause, ...rest }) => {
@@ -50,7 +50,7 @@ describe('callTool', () => {
     expect(seen).toEqual({ callId: 'call-1' });
   });
 
-  it('tells who and where it is, with a key that is stable for execution and call', async () => {
+  it('has ids, and a key that is stable for execution and call', async () => {
     const seen = await call(
       tool((_args, c) => [c.executionId, c.callId, c.idempotencyKey, c.deps, c.metadata, c.state]),
       frame(),
@@ -70,7 +70,7 @@ describe('callTool', () => {
     ['a promise', async () => 7],
     // oxlint-disable-next-line unicorn/no-thenable -- query builders are thenables
     ['a thenable', () => ({ then: (resolve: (n: number) => void) => resolve(7) })],
-  ])('takes %s, and leaves no timer behind', async (_case, execute) => {
+  ])('returns %s, and leaves no timer', async (_case, execute) => {
     expect(await call(tool(execute), frame())).toBe(7);
     expect(clock.pendingTimers).toBe(0);
   });
@@ -86,18 +86,18 @@ describe('callTool', () => {
     [
       'a thenable that throws',
       () => ({
-        // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is broken
+        // oxlint-disable-next-line unicorn/no-thenable -- a broken thenable
         then() {
           throw new Error('broken');
         },
       }),
     ],
-  ])('passes on %s, and leaves no timer behind', async (_case, execute) => {
+  ])('rejects with %s, and leaves no timer', async (_case, execute) => {
     await expect(call(tool(execute), frame())).rejects.toThrow('broken');
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('D53: ends a call that takes too long, and aborts its signal', async () => {
+  it('D53: ends a call that exceeds its time, and aborts its signal', async () => {
     let signal: AbortSignal | undefined;
     const work = call(
       tool((_args, c) => {
@@ -116,7 +116,7 @@ describe('callTool', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('ends at once when the run is cancelled, whatever the tool does', async () => {
+  it('ends immediately when the run is canceled, even if the tool continues', async () => {
     const cancellation = new Cancellation();
     let context: ToolContext | undefined;
     const work = call(
@@ -131,11 +131,11 @@ describe('callTool', () => {
     cancellation.cancel({ by: 'user', reason: 'enough' });
     await expect(work).rejects.toThrow(Cancelled);
     expect(clock.pendingTimers).toBe(0);
-    // a tool that looks at its signal only now still sees it
+    // a tool that reads its signal only now still sees the abort
     expect(context?.signal.aborted).toBe(true);
   });
 
-  it('does not start a tool on a run that is cancelled already', async () => {
+  it('does not start a tool on a canceled run', async () => {
     const cancellation = new Cancellation();
     cancellation.cancel({ by: 'user', reason: 'enough' });
     let ran = 0;
@@ -147,7 +147,7 @@ describe('callTool', () => {
     expect(ran).toBe(0);
   });
 
-  it('an answer that comes after the end changes nothing', async () => {
+  it('ignores a result after the end', async () => {
     let answer: (value: string) => void = () => {};
     const work = call(
       tool(() => new Promise((resolve) => (answer = resolve))),

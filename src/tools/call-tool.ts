@@ -3,12 +3,12 @@ import type { Clock } from '../clock.ts';
 import type { AnyTool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
 
-/** What {@link callTool} rejects with when a tool takes longer than it may. */
+/** Rejection of {@link callTool} when a tool exceeds its time. */
 export class ToolTimeout extends Error {
   override readonly name = 'ToolTimeout';
 }
 
-/** What the loop lends to a call. */
+/** What the loop provides to a call. */
 export interface CallFrame {
   readonly state: ToolStateView & { readonly execution: { readonly id: string } };
   readonly deps: Record<string, unknown>;
@@ -19,8 +19,8 @@ export interface CallFrame {
 }
 
 /**
- * The context handed to `execute`, and the call itself while it runs. Its signal is only made if the tool asks for
- * it, and its timer only if the tool does not answer at once.
+ * The context of `execute`, and the call itself while it runs. Its signal is created only if the tool reads it, and
+ * its timer only if the tool is asynchronous.
  */
 class RunningCall implements ToolContext, Cancellable {
   readonly callId: string;
@@ -118,7 +118,7 @@ class RunningCall implements ToolContext, Cancellable {
   get metadata(): JsonObject {
     return this.#frame.state.metadata;
   }
-  // functions of their own, so that `({ requestStop })` works
+  // bound functions, so that `({ requestStop })` works
   get requestStop(): (reason: string) => void {
     return (reason) => this.#frame.requestStop(reason, this.#tool.name);
   }
@@ -127,7 +127,7 @@ class RunningCall implements ToolContext, Cancellable {
   }
 }
 
-/** Runs `execute` until it settles, its time is up ({@link ToolTimeout}) or the run is cancelled ({@link Cancelled}). */
+/** Runs `execute` until it settles, times out ({@link ToolTimeout}) or the run is canceled ({@link Cancelled}). */
 export function callTool(
   tool: AnyTool,
   args: unknown,
@@ -141,7 +141,7 @@ export function callTool(
   });
 }
 
-/** Query builders and the like are thenables, not promises. */
+/** Whether a value is thenable: query builders are thenables, not promises. */
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' &&
   value !== null &&

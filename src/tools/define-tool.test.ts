@@ -43,7 +43,7 @@ describe('defineTool', () => {
     expect(Object.isFrozen(tool)).toBe(true);
   });
 
-  it('without parameters takes no arguments', async () => {
+  it('takes no arguments without parameters', async () => {
     const { name, description, execute } = whole;
     const tool = defineTool({ name, description, execute });
     expect(tool.jsonSchema).toEqual({
@@ -55,7 +55,7 @@ describe('defineTool', () => {
     expect(await tool.check({ a: 1 })).toMatchObject({ ok: false });
   });
 
-  it('reads needsApproval as a rule, whichever way it was given', async () => {
+  it('accepts needsApproval as a boolean and as a function', async () => {
     const rule = (needsApproval: boolean | (() => boolean)) =>
       defineTool({ ...whole, needsApproval }).needsApproval;
     expect(rule(false)).toBeNull();
@@ -93,7 +93,7 @@ describe('defineTool', () => {
     ],
     ['a zero timeout', { timeoutMs: 0 }, 'invalid_option', /timeoutMs got 0, expected .* above 0/],
     [
-      'an endless timeout',
+      'an infinite timeout',
       { timeoutMs: Number.POSITIVE_INFINITY },
       'invalid_option',
       /Tool "search" timeoutMs got Infinity/,
@@ -104,7 +104,7 @@ describe('defineTool', () => {
       'invalid_option',
       /Tool "search" maxResultChars got -1/,
     ],
-  ])('refuses %s', (_case, wrong, code, message) => {
+  ])('rejects %s', (_case, wrong, code, message) => {
     let thrown: unknown;
     try {
       defineTool({ ...whole, ...wrong });

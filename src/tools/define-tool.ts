@@ -1,4 +1,6 @@
-import { AgentError, positive, show, whole } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, positive, show, whole } from '../errors/agent-error.ts';
+import { ErrorHandlingDecision } from '../errors/error-type.ts';
+import { checkedCount, type ToolErrorRule } from '../errors/retry-limits.ts';
 import type { JsonObject } from '../json.ts';
 import {
   readySchema,
@@ -17,18 +19,25 @@ export interface ToolSpec<
 > {
   readonly name: Name;
   readonly description: string;
-  /** Standard Schema or JSON Schema; leave out for a tool without arguments. */
+  /** Schema of the arguments: Standard Schema or JSON Schema. Absent for a tool without arguments. */
   readonly parameters?: S;
-  /** The JSON form, for schema libraries that cannot give it themselves. */
+  /** The JSON Schema, for schema libraries that do not expose it. */
   readonly jsonSchema?: JsonSchema;
   execute(args: OutputOf<S>, context: ToolContext<Deps>): Result;
-  /** Default 60,000. */
+  /** Timeout of a call in milliseconds. Default 60,000. */
   readonly timeoutMs?: number;
   readonly needsApproval?: boolean | ((args: OutputOf<S>) => boolean | Promise<boolean>);
-  /** May be run again when a crash left its fate unknown. */
+  /** Whether it may run again if a crash left its result unknown. Default: false. */
   readonly idempotent?: boolean;
-  /** Longer results are cut, with a note that says so. Default 50,000. */
+  /** Maximum characters of a result; longer ones are truncated with a note. Default 50,000. */
   readonly maxResultChars?: number;
+  /**
+   * Whether an error of this tool stops the run, lets the model try again, or is ignored. Applies before the error
+   * policy of the agent. Default: `retry` if `maxRetries` is set, else as the policy says.
+   */
+  readonly onError?: ErrorHandlingDecision;
+  /** Retries after failures of this tool in a row in the execution. Default: the count of the error policy. */
+  readonly maxRetries?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -42,8 +51,8 @@ interface NoArguments extends JsonObject {
 }
 
 /**
- * Makes a tool. The schema types the arguments, the annotation of the context types `deps`, and what `execute` returns
- * types the result.
+ * Creates a tool. The schema types the arguments, the annotation of the context types `deps`, and the return value of
+ * `execute` types the result.
  */
 export function defineTool<
   const Name extends string,
@@ -75,10 +84,32 @@ export function defineTool<
       spec.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     ),
     idempotent: spec.idempotent ?? false,
+    ...errorRule(spec),
     needsApproval: approvalRule(needsApproval as ApprovalRule), // the argument type ends here
-    execute: execute.bind(spec) as unknown as AnyTool['execute'], // args are checked against the schema first
+    // the arguments are checked against the schema first
+    execute: execute.bind(spec) as unknown as AnyTool['execute'],
   });
 }
+
+function errorRule({
+  name,
+  onError,
+  maxRetries,
+}: Pick<ToolSpec, 'name' | 'onError' | 'maxRetries'>): ToolErrorRule {
+  if (onError !== undefined && !decisions.includes(onError))
+    throw invalidOption(`Tool "${name}" onError`, onError, `one of ${decisions.join(', ')}`);
+  if (maxRetries === undefined) return onError === undefined ? {} : { onError };
+  if (onError === 'stop' || onError === 'ignore')
+    throw invalidOption(
+      `Tool "${name}" maxRetries`,
+      maxRetries,
+      `none, because onError is ${onError}`,
+    );
+  return { onError: 'retry', maxRetries: checkedCount(`Tool "${name}" maxRetries`, maxRetries) };
+}
+
+const decisions: readonly ErrorHandlingDecision[] =
+  /* @__PURE__ */ Object.values(ErrorHandlingDecision);
 
 type ApprovalRule = boolean | ((args: unknown) => boolean | Promise<boolean>);
 

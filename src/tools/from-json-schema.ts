@@ -2,7 +2,8 @@ import type { JsonObject, JsonValue } from '../json.ts';
 
 /**
  * The type of the values that a JSON Schema describes, as far as the compiler can read it: `type`, `enum`, `const`,
- * `properties`, `required`, `items`, `anyOf` and `oneOf`. A schema that is only known at run time describes an object.
+ * `properties`, `required`, `items`, `anyOf` and `oneOf`. A schema that is only known at run time describes an
+ * object.
  */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }
   ? C

@@ -20,7 +20,7 @@ describe('partialCheck', () => {
   const whole =
     '{"kind":"circle","size":125,"tags":["one","three"],"inner":{"is":"b","t":"2026-01-16"}}';
 
-  it('passes a valid answer wherever it breaks off, except inside a word of a list of words', () => {
+  it('passes a valid answer truncated anywhere, except inside a value of an enum', () => {
     const refused = Array.from(whole, (_, i) => whole.slice(0, i + 1))
       .filter((text) => parsePartialJson(text) !== undefined && !fits(text))
       .map((text) => JSON.stringify(parsePartialJson(text)));
@@ -33,15 +33,15 @@ describe('partialCheck', () => {
 
   it.each([
     ['a wrong type', '{"size":"large"'],
-    ['a word that is none of the list', '{"kind":"triangle","si'],
+    ['a value that is not in the enum', '{"kind":"triangle","si'],
     ['a wrong part of a list', '{"tags":["one",2'],
     ['a wrong alternative', '{"inner":{"is":"c"'],
-    ['a list in place of an object', '[1'],
-  ])('refuses %s', (_what, text) => {
+    ['a list instead of an object', '[1'],
+  ])('rejects %s', (_what, text) => {
     expect(fits(text)).toBe(false);
   });
 
-  it('takes properties and data that are named like keywords', () => {
+  it('accepts properties and data that are named like keywords', () => {
     const check = partialCheck({
       type: 'object',
       properties: { required: { enum: [{ required: 1 }] }, not: { type: 'number' } },

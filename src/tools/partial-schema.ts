@@ -1,14 +1,15 @@
 import { isRecord, type JsonValue } from '../json.ts';
 import { compileSchema } from './json-schema/compile-schema.ts';
+import { textRules } from './json-schema/text-rules.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** Makes a check of values whose text has not arrived in full: passes what can still become a valid value. */
+/** Creates a check of incomplete values, which passes if the value can still become valid. */
 export function partialCheck(schema: JsonSchema): (value: unknown) => boolean {
-  const problemsOf = compileSchema(partialSchema(schema));
+  const problemsOf = compileSchema(partialSchema(schema), textRules);
   return (value) => problemsOf(value).length === 0;
 }
 
-/** Keywords that say what a whole value has, or that longer text can still satisfy. */
+/** Keywords about a complete value, or that a longer text can still satisfy. */
 const ofWholeValues: ReadonlySet<string> = new Set([
   'required',
   'dependentRequired',
@@ -40,7 +41,7 @@ const mapsOfSchemas: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
 ]);
-/** Values of these keywords are data: they may look like schemas, and are none. */
+/** Keywords with values that are data, even if they look like schemas. */
 const data: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 
 function partialSchema(schema: JsonValue): JsonValue {

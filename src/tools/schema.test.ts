@@ -16,7 +16,7 @@ const jsonLead = {
   additionalProperties: false,
 };
 
-/** What a schema library may do besides the usual: only `validate` is needed. */
+/** A schema with only `validate`, which is all that Standard Schema requires. */
 const standard = (
   validate: (value: unknown) => unknown,
   more: Partial<StandardSchema['~standard']> = {},
@@ -43,12 +43,12 @@ describe('readySchema', () => {
   it.each<[string, AnySchema]>([
     ['zod', zodLead],
     ['valibot', valibotLead],
-  ])('%s gives the parsed value, defaults filled in', async (_library, schema) => {
+  ])('%s returns the parsed value with defaults', async (_library, schema) => {
     const { check } = readySchema('Tool "lead"', schema);
     expect(await check({ name: 'Mira' })).toEqual({ ok: true, value: { name: 'Mira', score: 1 } });
   });
 
-  it('JSON Schema gives the value as it is', async () => {
+  it('JSON Schema returns the value unchanged', async () => {
     const value = { name: 'Mira' };
     const checked = await readySchema('Tool "lead"', jsonLead).check(value);
     expect(checked).toEqual({ ok: true, value: { name: 'Mira' } });
@@ -58,23 +58,23 @@ describe('readySchema', () => {
     ['zod', zodLead, /^name: .*expected string/],
     ['valibot', valibotLead, /^name: .*Expected string/],
     ['JSON Schema', jsonLead, /^name: .*type "number" is invalid.*"string"/],
-  ])('%s says where a wrong value sits', async (_library, schema, message) => {
+  ])('%s reports the path of a wrong value', async (_library, schema, message) => {
     const checked = await readySchema('Tool "lead"', schema).check({ name: 5 });
     expect(checked).toEqual({ ok: false, message: expect.stringMatching(message) });
   });
 
   it.each<[string, AnySchema, unknown, RegExp]>([
     ['a missing field', jsonLead, {}, /"name"/],
-    ['a field too many', jsonLead, { name: 'a', colour: 'red' }, /colour/],
-    ['a list where an object belongs', jsonLead, [], /"array" is invalid.*"object"/],
+    ['an additional field', jsonLead, { name: 'a', colour: 'red' }, /colour/],
+    ['a list instead of an object', jsonLead, [], /"array" is invalid.*"object"/],
     [
-      'a field deep inside',
+      'a nested field',
       { type: 'object', properties: { a: { type: 'array', items: { type: 'number' } } } },
       { a: [1, 'two'] },
       /a\.1: .*"string" is invalid.*"number"/,
     ],
     [
-      'a field deep inside (zod)',
+      'a nested field (zod)',
       z.object({ a: z.array(z.number()) }),
       { a: [1, 'two'] },
       /^a\.1: .*expected number/,
@@ -100,7 +100,7 @@ describe('readySchema', () => {
     expect(await check({ name: 'jon' })).toEqual({ ok: true, value: { name: 'jon' } });
   });
 
-  it('takes any thenable for an asynchronous answer, so that none passes unchecked', async () => {
+  it('treats any thenable as an asynchronous result, so that none passes unchecked', async () => {
     const lazy = standard(() => ({
       // oxlint-disable-next-line unicorn/no-thenable -- a promise of another realm
       then: (resolve: (result: unknown) => void) => resolve({ issues: [{ message: 'no' }] }),
@@ -122,7 +122,7 @@ describe('readySchema', () => {
     expect(await check({})).toEqual({ ok: false, message: 'a.b.0: is wrong; is bad' });
   });
 
-  it('takes the JSON form from arktype-like schemas and from the caller', () => {
+  it('reads the JSON form from arktype-like schemas and from the caller', () => {
     const typed = Object.assign(
       standard((value) => ({ value })),
       { toJsonSchema: () => ({ $schema: 'x', type: 'object', title: 'typed' }) },
@@ -136,7 +136,7 @@ describe('readySchema', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['nothing of the kind', 'string', /^Tool "lead" got "string", expected a Standard Schema/],
+    ['another value', 'string', /^Tool "lead" got "string", expected a Standard Schema/],
     ['a list', [], /^Tool "lead" got an array of 0, expected a Standard Schema/],
     [
       'a schema without JSON form',
@@ -144,11 +144,11 @@ describe('readySchema', () => {
       /^Tool "lead" has a valibot schema.*toStandardJsonSchema.*`jsonSchema`/,
     ],
     [
-      'a schema whose JSON form cannot be made',
+      'a schema with a JSON form that throws',
       z.object({ at: z.date() }),
       /^Tool "lead" has a schema without a JSON form/,
     ],
-  ])('refuses %s and says what to do', (_case, schema, message) => {
+  ])('rejects %s with a remedy', (_case, schema, message) => {
     let thrown: unknown;
     try {
       readySchema('Tool "lead"', schema as AnySchema);
@@ -157,5 +157,38 @@ describe('readySchema', () => {
     }
     expect(AgentError.is(thrown, 'invalid_option')).toBe(true);
     expect((thrown as Error).message).toMatch(message);
+  });
+});
+
+describe('a JSON Schema with formats or patterns that are not plain', () => {
+  const schemas = [
+    [{ type: 'string', format: 'date' }, '2026-02-28', '2026-02-30'],
+    [{ type: 'string', pattern: '(a|aa)+$' }, 'aaa', 'aab'],
+    [{ patternProperties: { 'x.*y$': { type: 'number' } } }, { xay: 1 }, { xay: '1' }],
+  ] as const;
+
+  it.each(schemas)(
+    '%j: the first check loads the rules, later ones are synchronous',
+    async (schema, good, bad) => {
+      const { check } = readySchema('Tool "lead"', schema);
+      const [first, second] = [check(bad), check(good)];
+      expect(first).toBeInstanceOf(Promise);
+      expect(await first).toMatchObject({ ok: false });
+      expect(await second).toEqual({ ok: true, value: good });
+      expect(check(good)).toEqual({ ok: true, value: good });
+      expect(check(bad)).toMatchObject({ ok: false });
+    },
+  );
+
+  it('is checked synchronously if its pattern is plain', () => {
+    const { check } = readySchema('Tool "lead"', { type: 'string', pattern: '^[a-z]+$' });
+    expect(check('a')).toEqual({ ok: true, value: 'a' });
+    expect(check('1')).toMatchObject({ ok: false });
+  });
+
+  it('is rejected immediately if it cannot be checked', () => {
+    expect(() => readySchema('Tool "lead"', { format: 'date', pattern: '(a)\\1' })).toThrow(
+      /cannot be checked: pattern .* it refers back with/,
+    );
   });
 });

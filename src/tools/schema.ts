@@ -3,6 +3,7 @@ import { isRecord, type JsonObject } from '../json.ts';
 import { SchemaProblem } from './json-schema/check.ts';
 import type { FromJsonSchema } from './from-json-schema.ts';
 import { compileSchema } from './json-schema/compile-schema.ts';
+import type { Pattern } from './json-schema/pattern.ts';
 import { withoutFullStop } from '../sentence.ts';
 
 interface Issue {
@@ -14,7 +15,7 @@ type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
-/** The part of Standard Schema we rely on: zod, valibot and arktype all satisfy it. */
+/** The part of Standard Schema that is used: zod, valibot and arktype all satisfy it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly vendor: string;
@@ -31,12 +32,12 @@ export type JsonSchema = JsonObject;
 /** Any Standard Schema, or plain JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;
 
-/** A checked value: what `execute` gets, and what `state.output` holds. */
+/** A checked value: the argument of `execute`, or `state.output`. */
 export type OutputOf<S> = S extends StandardSchema
   ? NonNullable<S['~standard']['types']>['output']
   : FromJsonSchema<S>;
 
-/** What the model writes, before defaults and transforms: what events and approvals carry. */
+/** The value from the model, before defaults and transforms, as in events and approvals. */
 export type InputOf<S> = S extends StandardSchema
   ? NonNullable<S['~standard']['types']>['input']
   : FromJsonSchema<S>;
@@ -45,13 +46,13 @@ export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** A schema made ready once: its JSON form for the model, its check for the answer. */
+/** A prepared schema: its JSON form for the model, its check for the answer. */
 export interface ReadySchema {
   readonly jsonSchema: JsonSchema;
   check(value: unknown): Checked | Promise<Checked>;
 }
 
-/** `what` names the owner in errors; `jsonSchema` is for schema libraries that cannot give their JSON form. */
+/** Prepares a schema. `what` names the owner in errors; `jsonSchema` is for schema libraries that do not expose one. */
 export function readySchema(what: string, schema: AnySchema, jsonSchema?: JsonSchema): ReadySchema {
   if (isStandard(schema))
     return { jsonSchema: jsonSchema ?? jsonSchemaOf(what, schema), check: standardCheck(schema) };
@@ -95,7 +96,7 @@ function standardCheck(schema: StandardSchema): ReadySchema['check'] {
   };
 }
 
-/** Also a promise of another realm: read as a result it would let anything pass. */
+/** Whether a result is a promise, even of another realm. Read as a result, it would pass any value. */
 const isThenable = <T>(result: T | PromiseLike<T>): result is PromiseLike<T> =>
   typeof (result as { readonly then?: unknown }).then === 'function';
 
@@ -106,20 +107,25 @@ const checkedResult = (result: StandardResult<unknown>): Checked =>
 
 function issueText({ path, message }: Issue): string {
   const keys = path?.map((key) => String(typeof key === 'object' ? key.key : key)) ?? [];
-  // several are joined into one sentence
+  // several problems are joined into one sentence
   const words = withoutFullStop(message);
   return keys.length > 0 ? `${keys.join('.')}: ${words}` : words;
 }
 
 function jsonSchemaCheck(what: string, schema: JsonSchema): ReadySchema['check'] {
   try {
-    const problemsOf = compileSchema(schema);
-    return (value) => {
-      const problems = problemsOf(value);
-      return problems.length === 0
-        ? { ok: true, value }
-        : { ok: false, message: problems.join(' ') };
-    };
+    let isPlain = true;
+    const problemsOf = compileSchema(schema, {
+      formatOf() {
+        isPlain = false;
+        return undefined;
+      },
+      patternOf(): Pattern {
+        isPlain = false;
+        return { test: () => true };
+      },
+    });
+    return isPlain ? (value) => checkedProblems(value, problemsOf) : checkWithRules(schema);
   } catch (error) {
     if (!(error instanceof SchemaProblem)) throw error;
     throw new AgentError(
@@ -127,4 +133,24 @@ function jsonSchemaCheck(what: string, schema: JsonSchema): ReadySchema['check']
       `${what} has a JSON Schema that cannot be checked: ${error.message}. Change it, or check the value in the tool.`,
     );
   }
+}
+
+type ProblemsOf = ReturnType<typeof compileSchema>;
+
+/** Creates a check that loads the text rules with the first value. */
+function checkWithRules(schema: JsonSchema): ReadySchema['check'] {
+  let problemsOf: ProblemsOf | null = null;
+  const load = async (): Promise<ProblemsOf> => {
+    const { textRules } = await import('./json-schema/text-rules.ts');
+    return (problemsOf ??= compileSchema(schema, textRules));
+  };
+  return (value) =>
+    problemsOf
+      ? checkedProblems(value, problemsOf)
+      : load().then((loaded) => checkedProblems(value, loaded));
+}
+
+function checkedProblems(value: unknown, problemsOf: ProblemsOf): Checked {
+  const problems = problemsOf(value);
+  return problems.length === 0 ? { ok: true, value } : { ok: false, message: problems.join(' ') };
 }

@@ -9,14 +9,14 @@ describe('recordedValue', () => {
     ['nothing', undefined, null],
     ['null', null, null],
     ['a number', 42, 42],
-    ['a number that JSON has not', Number.NaN, null],
+    ['a number that JSON lacks', Number.NaN, null],
     ['false', false, false],
     ['a date', new Date('2026-01-16T12:00:00Z'), '2026-01-16T12:00:00.000Z'],
     ['a function', () => 1, null],
     ['an object with gaps', { a: undefined, b: 1 }, { b: 1 }],
     ['a list with gaps', [undefined, 1], [null, 1]],
     ['a value with its own JSON', { toJSON: () => ({ id: 7 }) }, { id: 7 }],
-  ])('keeps %s as JSON does', (_case, returned, value) => {
+  ])('stores %s like JSON', (_case, returned, value) => {
     expect(recordedValue(returned, 100)).toEqual({ value, cut: false });
   });
 
@@ -30,7 +30,7 @@ describe('recordedValue', () => {
       },
     ],
     ['a bigint', () => ({ id: 10n })],
-  ])('throws on %s: the loop makes that the result of the call', (_case, make) => {
+  ])('throws on %s, which the loop turns into the result of the call', (_case, make) => {
     expect(() => recordedValue(make(), 100)).toThrow(TypeError);
   });
 
@@ -41,7 +41,7 @@ describe('recordedValue', () => {
     expect(value).toEqual({ list: [1] });
   });
 
-  it('cuts what is too long, and says how much is missing', () => {
+  it('truncates a long result, and notes how much is shown', () => {
     expect(recordedValue('abcdefghij', 4)).toEqual({
       value: 'abcd… [cut: 4 of 10 characters shown]',
       cut: true,
@@ -53,7 +53,7 @@ describe('recordedValue', () => {
     });
   });
 
-  it('never cuts inside a character', () => {
+  it('never splits a character', () => {
     expect(recordedValue('ab😀cd', 3).value).toBe('ab… [cut: 2 of 6 characters shown]');
     expect(recordedValue('ab😀cd', 4).value).toBe('ab😀… [cut: 4 of 6 characters shown]');
     fc.assert(
@@ -72,7 +72,7 @@ describe('resultText', () => {
     [{ a: 1 }, '{"a":1}'],
     [null, 'null'],
     [7, '7'],
-  ])('%j reads %s', (value, text) => {
+  ])('%j has the text %s', (value, text) => {
     expect(resultText(value)).toBe(text);
   });
 });

@@ -3,37 +3,37 @@ import { jsonCopy, type JsonValue } from '../json.ts';
 
 export type ToolResultKind = 'ok' | 'error' | 'denied' | 'aborted' | 'blocked' | 'timeout';
 
-/** How a person answered a call that waited. */
+/** How an approver answered a call. */
 export interface ApprovalRecord {
   readonly decision: 'approved' | 'edited' | 'denied';
-  /** Null where it was not said. */
+  /** The approver; null if not given. */
   readonly by: string | null;
   readonly at: string;
-  /** Names the arguments that were answered; after an edit, the edited ones. */
+  /** Hash of the answered arguments; after an edit, of the edited ones. */
   readonly argsHash: string;
 }
 
-/** What became of one call; `value` is what the model is shown. */
+/** Result of one call; `value` is what the model gets. */
 export interface ToolResult {
   readonly callId: string;
   readonly kind: ToolResultKind;
   readonly value: JsonValue;
   readonly error?: ErrorRecord;
-  /** Of a call that waited for a person. */
+  /** Answer to a call that needed approval. */
   readonly approval?: ApprovalRecord;
   readonly durationMs: number;
 }
 
-/** The text of a result as a tool message carries it. */
+/** Returns the text of a result for a tool message. */
 export const resultText = (value: JsonValue): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** A returned value as the state keeps it: JSON, and cut with a note where it is too long or nested too deep. */
+/** Converts a returned value for the state: JSON, truncated with a note if it is too long or nested too deep. */
 export function recordedValue(
   returned: unknown,
   maxChars: number,
 ): { readonly value: JsonValue; readonly cut: boolean } {
-  const { value, isCut: cut } = jsonCopy(returned);
+  const { value, isTruncated: cut } = jsonCopy(returned);
   if (typeof value !== 'string' && typeof value !== 'object') return { value, cut };
   const text = resultText(value);
   if (text.length <= maxChars) return { value, cut };
@@ -41,7 +41,7 @@ export function recordedValue(
   return { value: `${kept}… [cut: ${kept.length} of ${text.length} characters shown]`, cut: true };
 }
 
-/** Never inside a character that takes two code units. */
+/** Returns an end that does not split a surrogate pair. */
 function endBefore(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;

@@ -1,8 +1,9 @@
+import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import type { JsonObject } from '../json.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Checked, JsonSchema } from './schema.ts';
 
-/** What a tool may read of the run; `AgentState` fits by shape. */
+/** The parts of the run that a tool may read; `AgentState` has this shape. */
 export interface ToolStateView {
   readonly agentId: string;
   readonly agentName: string | null;
@@ -12,16 +13,16 @@ export interface ToolStateView {
   readonly metadata: JsonObject;
 }
 
-/** What a tool knows about its call. Annotate it where a tool needs dependencies: `{ deps }: ToolContext<{ crm: Crm }>`. */
+/** Context of a tool call. Annotate it if a tool needs dependencies: `{ deps }: ToolContext<{ crm: Crm }>`. */
 export interface ToolContext<Deps = {}> {
-  /** Aborted on the tool's timeout, the run's deadline and a stop. */
+  /** Signal that aborts on the tool's timeout, the run's deadline and a stop. */
   readonly signal: AbortSignal;
   readonly state: ToolStateView;
   readonly executionId: string;
   readonly callId: string;
-  /** The same for every try at this call: hand it to systems that can refuse a second effect. */
+  /** Key that is the same for every attempt of this call. Pass it to systems that reject duplicates. */
   readonly idempotencyKey: string;
-  /** Dependencies given to `run()`; never stored. */
+  /** Dependencies passed to `run()`; never stored. */
   readonly deps: Deps;
   readonly metadata: JsonObject;
   /** Ends the run after this step. */
@@ -30,29 +31,33 @@ export interface ToolContext<Deps = {}> {
   requestPause(reason: string): void;
 }
 
-/** One kind of call that an agent can make: the tool's name, the arguments of the model, the result of `execute`. */
+/** One kind of call of an agent: the tool's name, the model's arguments, the result of `execute`. */
 export interface Call<Name extends string = string, Args = unknown, Result = unknown> {
   readonly tool: Name;
   readonly args: Args;
   readonly result: Result;
 }
 
-/** Any tool, whatever it needs: what the loop and lists of tools take. */
+/** Any tool, with any dependencies: the type of the loop and of lists of tools. */
 export interface AnyTool {
   readonly name: string;
   readonly description: string;
   readonly jsonSchema: JsonSchema;
-  /** Infinity for agents run as tools: the root's deadline binds them. */
+  /** Timeout in milliseconds. Infinity for nested agents: the root's deadline applies to them. */
   readonly timeoutMs: number;
   readonly idempotent: boolean;
   readonly maxResultChars: number;
-  /** Null when no call needs approval; asked once per call, its answer is kept. */
+  /** How errors of this tool are handled, before the error policy of the agent applies. */
+  readonly onError?: ErrorHandlingDecision;
+  /** Retries after failures of this tool in a row, in place of the count of the error policy. */
+  readonly maxRetries?: number;
+  /** Returns whether a call needs approval; null if none does. Called once per call, and its result is kept. */
   readonly needsApproval: ((args: unknown) => boolean | Promise<boolean>) | null;
   check(args: unknown): Checked | Promise<Checked>;
   execute(args: unknown, context: ToolContext<Record<string, unknown>>): unknown;
-  /** Set by `agent.asTool()`: the loop runs that agent under this call instead of `execute`. */
+  /** Set by `agent.asTool()`: the loop runs that agent for this call instead of `execute`. */
   readonly agent?: unknown;
-  /** For the compiler alone, like all names with `~`: never set. */
+  /** For types only, like all names with `~`; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~call'?: Call | undefined;
 }
@@ -64,7 +69,7 @@ export interface Tool<in Deps = {}, out C extends Call = Call> extends AnyTool {
   readonly '~call'?: C | undefined;
 }
 
-/** What a union of tools, capabilities or agents needs, all together; `{}` is nothing. */
+/** The combined dependencies of a union of tools, capabilities or agents; `{}` for none. */
 export type DepsOf<T> = [NeedsOf<T>] extends [(deps: infer D) => void]
   ? unknown extends D
     ? {}
@@ -72,14 +77,14 @@ export type DepsOf<T> = [NeedsOf<T>] extends [(deps: infer D) => void]
   : {};
 type NeedsOf<T> = T extends { readonly '~needs'?: (infer Needs) | undefined } ? Needs : never;
 
-/** The calls that a union of tools or capabilities makes possible; any call where a tool was made by hand. */
+/** The calls of a union of tools or capabilities; any call if a tool was created without `defineTool`. */
 export type CallsOf<T> = T extends { readonly '~call'?: (infer C) | undefined }
   ? C extends Call
     ? C
     : never
   : Call;
 
-/** All needs of a list together: of a tuple, or of a list that is only known at run time. */
+/** The combined dependencies of a list: of a tuple, or of a list that is only known at run time. */
 export type AllOf<D extends readonly unknown[]> = [
   { [K in keyof D]: (deps: D[K]) => void }[number],
 ] extends [(deps: infer N) => void]
@@ -88,7 +93,7 @@ export type AllOf<D extends readonly unknown[]> = [
     : N
   : {};
 
-/** What the model is told of a tool. */
+/** The description of a tool for the model. */
 export interface ToolSchema {
   readonly name: string;
   readonly description: string;

@@ -7,7 +7,7 @@ const words: Readonly<Record<ApprovalRecord['decision'], string>> = {
   denied: 'denied',
 };
 
-/** "approved by ann on 2026-11-17 at 19:05 UTC": how a person answered a call. */
+/** Describes the answer of an approver: "approved by ann on 2026-11-17 at 19:05 UTC". */
 export function answerText({ decision, by, at }: ApprovalRecord): string {
   const who = by === null ? '' : ` by ${visibleText(by)}`;
   return `${words[decision]}${who} on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;

@@ -2,7 +2,7 @@ import { decisiveOf } from '../continuation/decisive.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 
-/** The evaluation that decided. */
+/** Returns the deciding evaluation. */
 export const decisiveEvaluation = (
   outcome: ContinuationOutcomeJSON | null,
 ): ContinuationEvaluation | undefined => (outcome ? decisiveOf(outcome.evaluations) : undefined);
@@ -13,7 +13,7 @@ export const evaluationOf = (
 ): ContinuationEvaluation | undefined =>
   outcome?.evaluations.find((evaluation) => evaluation.criterion === criterion);
 
-/** A number in the context of an evaluation; null where there is none. */
+/** Reads a number from the context of an evaluation; null if there is none. */
 export function numberIn(
   evaluation: ContinuationEvaluation | undefined,
   key: string,

@@ -7,13 +7,13 @@ import { openModelBar, pausedIn } from './step-bars.ts';
 import type { Retries } from './tool-retries.ts';
 import type { TraceBar, TraceStep } from './trace.ts';
 
-/** What is known of a step that is not finished. */
+/** Facts of an unfinished step. */
 export interface OpenStep extends LoggedStep {
   readonly type: 'running' | 'waiting';
   readonly calls: readonly LoggedCall[];
 }
 
-/** The step that the log has begun and no record has finished; null where there is none. */
+/** Returns the step that started in the log and is not recorded as finished; null if there is none. */
 export function openStepOf(
   session: Pick<Session, 'status' | 'pause' | 'pendingApprovals'>,
   log: RunLog,
@@ -26,7 +26,7 @@ export function openStepOf(
   if (lastStep && lastStep.number > finished)
     return { ...lastStep, type, calls: callsOf(log, lastStep.number) };
   if (pendingApprovals.length === 0 || lastStep) return null;
-  // the log is gone: what waits is known all the same
+  // the log is gone: pending approvals are known from the session
   return {
     number: finished + 1,
     attempt: 1,
@@ -51,12 +51,12 @@ const callsOf = ({ calls }: RunLog, step: number): readonly LoggedCall[] =>
   [...calls.values()].filter((call) => call.step === step);
 
 export interface OpenStepContext {
-  /** Where it begins on the axis. */
+  /** Start on the axis. */
   readonly at: number;
   readonly now: number;
   readonly log: RunLog;
   readonly retries: Retries;
-  /** What it has used so far. */
+  /** Usage so far. */
   readonly used: Pick<Execution, 'usage' | 'cost'> | null;
   readonly costSoFar: number | null;
 }
@@ -124,7 +124,7 @@ function openBar(
 
 const kinds: ReadonlySet<string> = new Set(['denied', 'aborted', 'blocked', 'timeout']);
 
-/** An event names the kind where there is no error to tell. */
+/** Returns the state of a completed call. Without an error message, the event holds the kind of the result. */
 export const stateOf = (completed: NonNullable<LoggedCall['completed']>): ToolResultKind => {
   if (completed.success) return 'ok';
   return completed.error !== null && kinds.has(completed.error)

@@ -4,26 +4,26 @@ import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { TraceExecution } from './trace.ts';
 
 const PAGE = 25;
-/** Most steps that are read for the list, and for one execution that is not in it. */
+/** Maximum steps to read for the list, and for one execution that is not in it. */
 const LISTED_STEPS = 200;
 const SEARCHED_STEPS = 5_000;
 
 export interface FoundExecution extends TraceExecution {
-  /** Place of its first step in the session, from 0. */
+  /** Index of its first step in the session, from 0. */
   readonly firstPosition: number;
-  /** Of the newest execution, what it has used by now. */
+  /** Totals of the newest execution so far. */
   readonly accounts: Execution | null;
 }
 
 export interface FoundExecutions {
-  /** Oldest first. */
+  /** Executions, oldest first. */
   readonly executions: readonly TraceExecution[];
-  /** The one that was asked for, else the newest; null before the first message. */
+  /** The requested execution, else the newest; null before the first message. */
   readonly shown: FoundExecution | null;
   readonly currentId: string | null;
 }
 
-/** The executions of a session, from its newest steps: each is found by its last step, which knows its number. */
+/** Reads the executions of a session from its newest steps: the last step of each has its number. */
 export async function readExecutions(
   runtime: SessionRuntime,
   sessionId: string,
@@ -70,6 +70,6 @@ export async function readExecutions(
 const executionNotFound = (sessionId: string, executionId: string): AgentError =>
   new AgentError(
     'invalid_option',
-    `Session ${sessionId} has no execution "${executionId}" that is kept. Leave it out for the newest one.`,
+    `Session ${sessionId} has no stored execution "${executionId}". Omit executionId for the newest one.`,
     { details: { sessionId, executionId } },
   );

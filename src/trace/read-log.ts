@@ -4,25 +4,28 @@ import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 
 const PAGE = 500;
-/** A step may hold an agent that tells more than all the others: what is beyond this is drawn without the log. */
-const MOST_PAGES = 8;
-const MOST_PROBES = 24;
-/** Events that a probe reads: enough to find one that names its step. */
+/**
+ * Maximum pages: a nested agent may emit more events than all others, and steps beyond this are drawn without the
+ * log.
+ */
+const MAX_PAGES = 8;
+const MAX_PROBES = 24;
+/** Events that a probe reads: enough to find one that has a step number. */
 const PROBE = 12;
-/** So near to a step, reading on is cheaper than another probe. */
+/** Number of events below which reading is cheaper than another probe. */
 const NEAR = 150;
 
 export interface LogRange extends OwnerOptions {
   readonly executionId: string;
   readonly firstStep: number;
-  /** Null: to the end. */
+  /** Last step; null means to the end. */
   readonly lastStep: number | null;
   readonly stepCount: number;
-  /** The execution that is worked on, or was last: the length of its log is known. */
+  /** Whether this is the current or last execution: the length of its log is known. */
   readonly isNewest: boolean;
 }
 
-/** The part of an execution's log that tells of some of its steps; steps only ever grow in it. */
+/** Reads the part of an execution's log with these steps. Step numbers only increase in a log. */
 export async function readLog(
   runtime: SessionRuntime,
   sessionId: string,
@@ -32,8 +35,8 @@ export async function readLog(
   const read = (after: number, limit: number) =>
     runtime.events(sessionId, { owner, executionId, after, limit });
   const found: NumberedEvent[] = [];
-  let after = range.firstStep > 1 ? await placeOf(read, range) : 0;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  let after = range.firstStep > 1 ? await positionOf(read, range) : 0;
+  for (let page = 0; page < MAX_PAGES; page++) {
     const { events, seq } = await read(after, PAGE);
     const last = events.at(-1);
     if (!last) break;
@@ -50,18 +53,18 @@ type Read = (
   limit: number,
 ) => Promise<{ readonly events: readonly NumberedEvent[]; readonly seq: number }>;
 
-/** A place in the log shortly before the first step: guessed by its share, then closed in on. */
-async function placeOf(read: Read, range: LogRange): Promise<number> {
+/** Finds a position shortly before the first step: estimated by its share, then narrowed down. */
+async function positionOf(read: Read, range: LogRange): Promise<number> {
   const { firstStep, stepCount, isNewest } = range;
   let low = { after: 0, step: 0 };
   let high: { readonly after: number; readonly step: number } | null = null;
   if (isNewest) high = { after: (await read(0, 1)).seq, step: stepCount + 1 };
-  for (let probe = 0; probe < MOST_PROBES; probe++) {
+  for (let probe = 0; probe < MAX_PROBES; probe++) {
     if (high && high.after - low.after <= NEAR) break;
     const guess = high ? between(low, high, firstStep, probe) : Math.max(512, low.after * 2);
     const { events } = await read(guess, PROBE);
     const step = events.length === 0 ? Number.POSITIVE_INFINITY : oldestStep(events);
-    // nothing but agents behind a call: read on from what is known
+    // only events of nested agents: read from the known position
     if (step === null) break;
     if (step < firstStep) {
       low = { after: guess, step };
@@ -71,7 +74,7 @@ async function placeOf(read: Read, range: LogRange): Promise<number> {
   return low.after;
 }
 
-/** By share, a little early; every third time in the middle, so that it always ends. */
+/** Estimates a position by share, slightly early. Every third probe takes the middle, so that the search ends. */
 function between(
   low: { readonly after: number; readonly step: number },
   high: { readonly after: number; readonly step: number },
@@ -95,7 +98,7 @@ function oldestStep(events: readonly NumberedEvent[]): number | null {
 const newestStep = (events: readonly NumberedEvent[]): number | null =>
   oldestStep(events.toReversed());
 
-/** The step that an event of the run itself belongs to, or comes after. */
+/** Returns the step that an event of the root agent belongs to or follows. */
 function stepIn(event: AgentEvent): number | null {
   if (event.parentAgentId !== null) return null;
   if ('stepNumber' in event) return event.stepNumber;

@@ -8,22 +8,22 @@ import { traceOf } from './trace-of.ts';
 import type { Trace } from './trace.ts';
 
 const DEFAULT_STEPS = 100;
-const MOST_STEPS = 400;
-/** Steps before the shown ones that are looked at: a retry is told by the call before it. */
+const MAX_STEPS = 400;
+/** Steps to read before the visible ones, because a retry is detected by the call before it. */
 const LOOK_BACK = 5;
-/** Pages of steps for one trace; each ends early where steps are large. */
-const MOST_PAGES = 5;
+/** Maximum pages of steps for one trace; each ends early if steps are large. */
+const MAX_PAGES = 5;
 
 export interface ReadTraceOptions extends OwnerOptions, GrantCapOptions {
-  /** Default: the execution that is worked on, or was last. */
+  /** Execution to read. Default: the current one, or the last. */
   readonly executionId?: string;
   /** Only steps with a lower number. */
   readonly before?: number;
-  /** Most steps, the newest of them. Default 100, at most 400. */
+  /** Maximum steps, the newest of them. Default 100, at most 400. */
   readonly limit?: number;
 }
 
-/** What happened in an execution of a session, and why. Reads what the page needs, however long the session is. */
+/** Reads the trace of an execution: what happened, and why. The cost does not depend on the length of the session. */
 export async function readTrace(
   runtime: SessionRuntime,
   sessionId: string,
@@ -50,7 +50,7 @@ export async function readTrace(
   const before = checkedBefore(options.before, shown.stepCount);
   const from = Math.max(1, before - limit - LOOK_BACK);
   const read = await stepsOf(runtime, sessionId, { owner, ...shown }, from, before);
-  // fewer than asked for where they are large: the page begins later
+  // fewer than requested if steps are large: the page starts later
   const oldest = read[0]?.number ?? before;
   const first = Math.max(1, before - limit, oldest > from ? oldest : 1);
   const isNewest = before > shown.stepCount;
@@ -87,7 +87,7 @@ export async function readTrace(
   });
 }
 
-/** Steps of the execution from one number to another, both included. */
+/** Reads steps of the execution from one number to another, both included. */
 async function stepsOf(
   runtime: SessionRuntime,
   sessionId: string,
@@ -97,7 +97,7 @@ async function stepsOf(
 ): Promise<readonly AgentStepJSON[]> {
   const found: AgentStepJSON[] = [];
   let last = Math.min(to, stepCount);
-  for (let pages = 0; last >= from && pages < MOST_PAGES; pages += 1) {
+  for (let pages = 0; last >= from && pages < MAX_PAGES; pages += 1) {
     const { items } = await runtime.steps(sessionId, {
       owner,
       before: firstPosition + last,
@@ -112,8 +112,8 @@ async function stepsOf(
 }
 
 function checkedSteps(limit: number = DEFAULT_STEPS): number {
-  if (Number.isInteger(limit) && limit > 0) return Math.min(limit, MOST_STEPS);
-  throw invalidOption('readTrace limit', limit, `a whole number from 1 to ${MOST_STEPS}`);
+  if (Number.isInteger(limit) && limit > 0) return Math.min(limit, MAX_STEPS);
+  throw invalidOption('readTrace limit', limit, `a whole number from 1 to ${MAX_STEPS}`);
 }
 
 function checkedBefore(before: number | undefined, stepCount: number): number {

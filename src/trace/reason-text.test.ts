@@ -30,13 +30,13 @@ it.each<[string, Partial<Session>]>([
   ['3 approvals needed', { status: 'paused', pendingApprovals: ['a', 'b', 'c'].map(pending) }],
   ['Completed · 1 step', { status: 'completed', executionStepCount: 1, stepCount: 9 }],
   ['Completed · 3 steps', { status: 'completed', executionStepCount: 3 }],
-  ['Steps limit · 5 / 5', stopped('steps_limit', 'StepsLimit', { used: 5, limit: 5 })],
+  ['Step limit · 5 / 5', stopped('steps_limit', 'StepsLimit', { used: 5, limit: 5 })],
   [
-    'Session steps limit · 20 / 20',
+    'Session step limit · 20 / 20',
     stopped('steps_limit', 'SessionStepsLimit', { used: 20, limit: 20 }),
   ],
   [
-    'Steps limit of all agents · 10 / 10',
+    'Step limit of all agents · 10 / 10',
     stopped('steps_limit', 'FamilyStepsLimit', { used: 10, limit: 10 }),
   ],
   [
@@ -70,7 +70,7 @@ it.each<[string, Partial<Session>]>([
   ],
   ['Failed', stopped('error', 'SessionRuntime')],
   [
-    'Answer cut · length',
+    'Answer cut off · length',
     stopped('finish_reason', 'FinishReasonCheck', { finishReason: 'length' }),
   ],
   [

@@ -5,7 +5,7 @@ import { counted, countText, exactMoneyText, secondsText } from '../number-text.
 import type { Session } from '../sessions/session.ts';
 import { decisiveEvaluation } from './evaluations.ts';
 
-/** Why a session is where it is, in a few words for a list: `Steps limit · 5 / 5`. */
+/** Returns the reason for a session's status in a few words, for a list: `Step limit · 5 / 5`. */
 export function reasonText(session: Session): string {
   const { status, pendingApprovals, executionStepCount: steps } = session;
   switch (status) {
@@ -32,7 +32,7 @@ function pauseText(pending: Session['pendingApprovals']): string {
 
 function stopText(session: Session): string {
   const { status, stopReason, outcome, executionStepCount: step, phase, error } = session;
-  if (phase === 'parked') return `Parked · ${clipped(error ?? 'no reason was kept')}`;
+  if (phase === 'parked') return `Gave up · ${clipped(error ?? 'no reason was stored')}`;
   const plain = status === 'failed' ? 'Failed' : 'Stopped';
   const decisive = decisiveEvaluation(outcome);
   if (!decisive || stopReason === null) return plain;
@@ -41,9 +41,9 @@ function stopText(session: Session): string {
   return factsText(decisive, plain);
 }
 
-const MOST = 120;
+const MAX_CHARS = 120;
 const clipped = (text: string): string =>
-  text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text;
+  text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
 
 function factsText(decisive: ContinuationEvaluation, plain: string): string {
   const facts = factsOf(decisive);
@@ -55,10 +55,12 @@ function factsText(decisive: ContinuationEvaluation, plain: string): string {
     case 'error':
       return errorText(facts);
     case 'finish':
-      return `Answer cut · ${facts.finishReason === 'content_filter' ? 'content filter' : facts.finishReason}`;
+      return facts.finishReason === 'content_filter'
+        ? 'Answer blocked · content filter'
+        : `Answer cut off · ${facts.finishReason}`;
     case 'stop_request':
       return facts.toolName === undefined ? plain : `${plain} · ${facts.toolName}`;
-    // a run that could not begin has no criterion to name
+    // a run that could not start has no criterion to name
     case 'runtime':
       return plain;
     default:
@@ -67,7 +69,7 @@ function factsText(decisive: ContinuationEvaluation, plain: string): string {
 }
 
 function errorText({ errorType, toolName, attempts, maxRetries, policy, handling }: ErrorFacts) {
-  // that a tool or a model has failed is said already
+  // the text already says that a tool or a model has failed
   const isSaid = errorType === 'tool' || errorType === 'model';
   const kind = isSaid ? '' : ` · ${errorType === 'rate_limit' ? 'rate limit' : errorType}`;
   return policy === 'retry' && handling === 'stop' && attempts > maxRetries
@@ -76,7 +78,7 @@ function errorText({ errorType, toolName, attempts, maxRetries, policy, handling
 }
 
 const limitNames: Readonly<Record<LimitFacts['unit'], string>> = {
-  steps: 'steps limit',
+  steps: 'step limit',
   tokens: 'token limit',
   cost: 'cost limit',
   seconds: 'time limit',

@@ -6,24 +6,24 @@ import type { JsonObject } from '../json.ts';
 /** A time in which no process worked on the run. */
 export interface Gap {
   readonly from: number;
-  /** Null while it lasts. */
+  /** End; null while it lasts. */
   to: number | null;
-  /** As the pause was told; `grant` between an end and the grant that reopened it, `crash` after a process died. */
+  /** Kind of the pause; `grant` between an end and the grant that reopened it, `crash` after a process died. */
   readonly kind: string;
   readonly reason: string | null;
-  /** The step in work, else the last one. */
+  /** The current step, else the last one. */
   readonly step: number;
-  /** Calls that waited for a person, or hold an agent that did. */
+  /** Calls that needed approval, or contain a nested agent that did. */
   readonly calls: readonly string[];
 }
 
-/** What the log knows of one tool call. */
+/** Log facts of one tool call. */
 export interface LoggedCall {
   readonly id: string;
   readonly tool: string;
-  /** As the model gave them, or as a person changed them. */
+  /** Arguments from the model, or changed by the approver. */
   args: JsonObject;
-  /** The step that was in work; 0 where its start is not in the log. */
+  /** The current step; 0 if its start is not in the log. */
   readonly step: number;
   requestedAt: number | null;
   firstStartAt: number | null;
@@ -36,11 +36,11 @@ export interface LoggedStep {
   readonly number: number;
   readonly attempt: number;
   readonly startedAt: string;
-  /** When the answer of the model was there. */
+  /** When the model's answer was complete. */
   answeredAt: number | null;
 }
 
-/** The log of an execution, or a part of it, by what a trace asks for. Agents behind calls are not in it. */
+/** The log of an execution, or a part of it, indexed for a trace. Nested agents are not in it. */
 export interface RunLog {
   readonly gaps: readonly Gap[];
   readonly calls: ReadonlyMap<string, LoggedCall>;
@@ -65,7 +65,7 @@ class Reading implements RunLog {
   #before: { readonly event: AgentEvent; readonly at: number } | null = null;
 
   take(event: AgentEvent): void {
-    // the machine that continued may have been behind the one before
+    // the clock of the machine that continued may be behind that of the previous one
     const at = Math.max(msOf(event.at), this.#before?.at ?? 0);
     const open = this.gaps.at(-1);
     // after a pause or an end nothing happens until a worker continues it
@@ -78,7 +78,7 @@ class Reading implements RunLog {
     switch (event.type) {
       case 'AgentStarted':
         this.ending = null;
-        if (event.resumed) this.#takenUp(event, at);
+        if (event.resumed) this.#continuedAt(event, at);
         return;
       case 'AgentStepStarted':
         this.lastStep = {
@@ -126,8 +126,8 @@ class Reading implements RunLog {
     }
   }
 
-  /** A run that continues without a last event was interrupted with its process. */
-  #takenUp(event: EventOf<'AgentStarted'>, at: number): void {
+  /** Adds a gap for a crash: a run that resumes without an ending event was interrupted with its process. */
+  #continuedAt(event: EventOf<'AgentStarted'>, at: number): void {
     const before = this.#before;
     if (!before || before.at >= at || this.#hasJustEnded(before.event)) return;
     this.#gap(before.at, 'crash', null, event.stepCount);
@@ -174,9 +174,9 @@ class Reading implements RunLog {
   }
 }
 
-/** The run's own calls: an agent behind one of them is found at the beginning of its path. */
+/** Returns the root agent's own calls: a nested agent is found at the start of its path. */
 function waitingCalls({ pendingApprovals }: EventOf<'AgentPaused'>): readonly string[] {
-  // left out where it was too large for the log
+  // missing if it was too large for the log
   if (!Array.isArray(pendingApprovals)) return [];
   return pendingApprovals.map(({ callId, path }) => path[0] ?? callId);
 }

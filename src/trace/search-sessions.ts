@@ -9,40 +9,41 @@ import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session } from '../sessions/session.ts';
 import { reasonText } from './reason-text.ts';
 
-/** Small: a search stops between two pages only, for its cursor must not jump over what was not looked at. */
+/** Page size. Small, because a search stops only between two pages: its cursor must not skip unread sessions. */
 const PAGE = 10;
-const MOST_SESSIONS = 300;
-const MOST_MS = 400;
-/** Of each session, the newest. */
-const MOST_MESSAGES = 100;
+const MAX_SESSIONS = 300;
+const MAX_MS = 400;
+/** Maximum messages to search in each session, the newest. */
+const MAX_MESSAGES = 100;
 
 export interface SearchSessionsOptions extends OwnerOptions {
-  /** Every word of it has to be found. */
+  /** Search text; every word must match. */
   readonly search: string;
-  /** Most sessions to find. Default 50. */
+  /** Maximum sessions to return. Default 50. */
   readonly limit?: number;
   readonly cursor?: string;
   readonly status?: AgentStatus;
   readonly phase?: SessionPhase;
   readonly agent?: string;
-  /** Most sessions to look at, and how long, before it answers with what it has. */
+  /** Maximum sessions to search before the search returns the sessions found so far. */
   readonly maxSessions?: number;
+  /** Maximum milliseconds of a search. */
   readonly maxMs?: number;
 }
 
 export interface SessionSearchPage {
   readonly sessions: readonly Session[];
-  /** Continues where this search stopped; null when everything was searched. A page may be empty and not the last. */
+  /** Cursor of the next page; null when all sessions were searched. An empty page is not necessarily the last. */
   readonly cursor: string | null;
 }
 
-/** Looks through titles, agents, ids and reasons, then through messages and tools, newest change first. */
+/** Searches titles, agents, ids and reasons, then messages and tools, newest change first. */
 export async function searchSessions(
   runtime: SessionRuntime,
   options: SearchSessionsOptions,
 ): Promise<SessionSearchPage> {
   const { owner, search, limit = 50, status, phase, agent } = options;
-  const { maxSessions = MOST_SESSIONS, maxMs = MOST_MS } = options;
+  const { maxSessions = MAX_SESSIONS, maxMs = MAX_MS } = options;
   const wanted = plain(search).split(/\s+/).filter(Boolean);
   const found: Session[] = [];
   const endsAt = performance.now() + maxMs;
@@ -66,7 +67,7 @@ export async function searchSessions(
   }
 }
 
-/** Without case and accents: "Müller" is found by "muller". */
+/** Removes case and accents: "muller" matches "Müller". */
 const plain = (text: string): string =>
   text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
@@ -80,7 +81,7 @@ async function matches(
   if (missing.length === 0) return true;
   const pause = pacer(session.owner);
   for (const { role, content, toolCalls } of await newestMessages(runtime, session)) {
-    // instructions are the same in all of them
+    // all sessions of an agent have the same instructions
     if (role === 'system' || role === 'developer') continue;
     await pause();
     missing = without(missing, [textOf(content), ...toolCalls.map(({ name }) => name)].join('\n'));
@@ -94,7 +95,7 @@ async function newestMessages(
   { id, owner }: Session,
 ): Promise<readonly MessageJSON[]> {
   try {
-    return (await runtime.messages(id, { owner, limit: MOST_MESSAGES })).items;
+    return (await runtime.messages(id, { owner, limit: MAX_MESSAGES })).items;
   } catch (error) {
     // deleted since it was listed
     if (AgentError.is(error, 'session_not_found')) return [];

@@ -5,7 +5,10 @@ import { workedBetween, type LoggedCall, type RunLog } from './run-log.ts';
 import type { Retries } from './tool-retries.ts';
 import type { TraceBar } from './trace.ts';
 
-/** The bars of a finished step that begins at `at` on the axis. Without its part of the log they are laid out by their lengths. */
+/**
+ * Returns the bars of a finished step that starts at `at` on the axis. Without its part of the log they are placed by
+ * their durations.
+ */
 export function stepBars(
   step: AgentStepJSON,
   at: number,
@@ -23,7 +26,7 @@ export function stepBars(
     const call = calls[i];
     const begun = call?.startedAt ?? call?.completedAt ?? null;
     const took = Math.min(durationMs, toolTime(result, call, log));
-    // taking a run up costs a moment that no step counts: the length of a call is worth more than its place
+    // starting a run costs time that no step counts: keep the duration of a call and move its start
     const start = Math.min(durationMs - took, begun === null ? answeredMs : offset(begun));
     return {
       kind: 'tool',
@@ -45,12 +48,18 @@ export function stepBars(
 
 function modelBar(step: AgentStepJSON, at: number, durationMs: number): TraceBar {
   const failure = step.errors.find(({ toolName }) => toolName === undefined);
-  const isCut = step.type === 'cut' && step.toolCalls.length === 0;
+  const isTruncated = step.type === 'cut' && step.toolCalls.length === 0;
   return {
     ...noCall,
     at,
     durationMs,
-    state: failure ? (failure.type === 'timeout' ? 'timeout' : 'error') : isCut ? 'aborted' : 'ok',
+    state: failure
+      ? failure.type === 'timeout'
+        ? 'timeout'
+        : 'error'
+      : isTruncated
+        ? 'aborted'
+        : 'ok',
     error: failure?.message ?? null,
   };
 }
@@ -64,7 +73,7 @@ const noCall = {
   answer: null,
 } as const;
 
-/** The bar of a model call that is still running, or whose answer is there. */
+/** Returns the bar of a model call that runs, or whose answer is complete. */
 export const openModelBar = (at: number, durationMs: number, isAnswered: boolean): TraceBar => ({
   ...noCall,
   at,
@@ -73,7 +82,7 @@ export const openModelBar = (at: number, durationMs: number, isAnswered: boolean
   error: null,
 });
 
-/** Until the first call was taken up. */
+/** Returns the time until the first call started. */
 function modelTime(
   { durationMs, toolCalls, results }: AgentStepJSON,
   calls: readonly (LoggedCall | undefined)[],
@@ -90,19 +99,22 @@ function modelTime(
   return Math.max(0, durationMs - longest);
 }
 
-/** An agent that paused behind the call worked in several stretches, and its result tells the last one only. */
+/**
+ * Returns the duration of a call. A nested agent that paused has several runs, and its result has only the last
+ * duration.
+ */
 function toolTime(
   result: ToolResult | undefined,
   call: LoggedCall | undefined,
   { gaps }: RunLog,
 ): number {
-  const told = result?.durationMs ?? 0;
+  const lastMs = result?.durationMs ?? 0;
   const { startedAt = null, completedAt = null } = call ?? {};
-  if (startedAt === null || completedAt === null) return told;
+  if (startedAt === null || completedAt === null) return lastMs;
   const isBroken = gaps.some(
     ({ from, to }) => from >= startedAt && (to ?? Infinity) <= completedAt,
   );
-  return isBroken ? workedBetween(gaps, startedAt, completedAt) : told;
+  return isBroken ? workedBetween(gaps, startedAt, completedAt) : lastMs;
 }
 
 function errorOf(result: ToolResult | undefined): string | null {
@@ -111,7 +123,7 @@ function errorOf(result: ToolResult | undefined): string | null {
   return typeof result.value === 'string' ? result.value : null;
 }
 
-/** How long a call waited for a person; up to `now` where it still does. */
+/** Returns how long a call waited for approval; up to `now` if it still does. */
 export function pausedIn({ gaps }: RunLog, callId: string, now: number | null = null): number {
   let ms = 0;
   for (const { from, to, calls } of gaps)

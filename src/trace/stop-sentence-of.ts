@@ -3,14 +3,14 @@ import type { Session } from '../sessions/session.ts';
 import { stopSentence } from './stop-sentence.ts';
 import type { StopSentence } from './trace.ts';
 
-/** The status of a session as live updates name it. */
+/** Returns the status of a session with the names of live updates. */
 export const broadcastStatusOf = ({
   status,
   stopReason,
 }: Pick<Session, 'status' | 'stopReason'>): BroadcastStatus =>
   statusFacts(status, stopReason).broadcast;
 
-/** Why a session stands still; null while it works or has nothing to do. */
+/** Explains why a session stopped or paused; null while it is busy or has nothing to do. */
 export const stopSentenceOf = (session: Session): StopSentence | null =>
   stopSentence({
     status: broadcastStatusOf(session),

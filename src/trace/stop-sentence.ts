@@ -15,21 +15,20 @@ export interface StopFacts {
   readonly outcome: ContinuationOutcomeJSON | null;
   readonly pause?: Pick<Pause, 'kind' | 'reason'> | null;
   readonly pendingApprovals?: readonly Pick<PendingApproval, 'callId' | 'tool'>[];
-  /** The failure that ended it, where there is no outcome. */
+  /** The failure that ended it, if there is no outcome. */
   readonly error?: Pick<ErrorRecord, 'message'> | null;
-  /** What the owner may still grant; null or left out: no cap is known. */
+  /** What the owner may still grant; null or absent: no cap is known. */
   readonly allowance?: GrantAllowance | null;
 }
 
-/** Why a run does not continue, and what can be done about it; null while it works or has nothing to do. */
+/** Explains why a run does not continue, and how to continue; null while it is busy or has nothing to do. */
 export function stopSentence(facts: StopFacts): StopSentence | null {
-  const { status, outcome, pause = null, pendingApprovals = [], error, allowance = null } = facts;
+  const { status, outcome, error } = facts;
   if (status === 'processing' || status === 'idle') return null;
-  const state = { status, lastContinuationOutcome: outcome, pause, pendingApprovals };
-  const explained = explainState(state, { allowance });
+  const explained = explainState(facts);
   const message = outcome === null && error ? sentence(error.message) : '';
   const explanation = message === '' ? explained : { ...explained, detail: message };
-  const { lead, because } = stateParts(state);
+  const { lead, because } = stateParts(facts);
   return {
     lead,
     because,
@@ -40,7 +39,7 @@ export function stopSentence(facts: StopFacts): StopSentence | null {
   };
 }
 
-/** What a button does; null where there is nothing to press. */
+/** Returns the action of a button; null if there is none. */
 function actionOf({ actions }: Explanation): StopAction | null {
   for (const action of actions) {
     if (action.kind === 'grant')
@@ -52,7 +51,7 @@ function actionOf({ actions }: Explanation): StopAction | null {
   return null;
 }
 
-/** Text of the deprecated field, which clients print as the condition to continue. */
+/** Returns the text of the deprecated field, which clients print as the condition to continue. */
 function conditionOf(actions: readonly ExplanationAction[]): string | null {
   const action = actions.find(({ kind }) => kind === 'grant') ?? actions[0];
   switch (action?.kind) {

@@ -15,7 +15,7 @@ import { bars, traced } from '../../test/trace/traced.ts';
 import { traceOf } from './trace-of.ts';
 
 describe('the bars of a step', () => {
-  it('the model until the first tool starts, then one bar per call in call order', () => {
+  it('are the model until the first tool starts, then one bar per call in call order', () => {
     const log = new Log()
       .started(0, 1)
       .callStarted(400, 'a', 'search')
@@ -35,11 +35,11 @@ describe('the bars of a step', () => {
       ['search', 400, 100, 'ok'],
     ]);
     expect(bars(trace.steps[1]!)).toEqual([['model', 0, 300, 'ok']]);
-    // side by side counts once
+    // concurrent calls count once
     expect(trace.totals).toMatchObject({ modelMs: 700, toolMs: 500, seconds: { used: 1.3 } });
   });
 
-  it('without the log: the model is what the longest tool leaves', () => {
+  it('without the log, give the model the time that the longest tool leaves', () => {
     const toolCalls = [call('a', 'search'), call('b', 'enrich')];
     const results = [result('a', 100), result('b', 490)];
     const trace = traced({ steps: [step(1, 0, 1000, { toolCalls, results })] });
@@ -50,7 +50,7 @@ describe('the bars of a step', () => {
     ]);
   });
 
-  it('a log that names a call twice, before and after a crash, shows the one that counted', () => {
+  it('use the recorded call if a crash repeats it in the log', () => {
     const log = new Log()
       .at(0, 'AgentStarted', { resumed: false, stepCount: 0 })
       .started(0, 1)
@@ -70,11 +70,11 @@ describe('the bars of a step', () => {
     expect(trace.pauses).toEqual([
       { at: 200, step: 1, durationMs: 60_000, kind: 'crash', reason: null },
     ]);
-    // no person was waited for
+    // no approval was needed
     expect(trace.totals.pausedMs).toBe(0);
   });
 
-  it('a process that died in the model call: the step is drawn as it was made again', () => {
+  it('show the repeated step if a process died in the model call', () => {
     const log = new Log()
       .at(0, 'AgentStarted', { resumed: false, stepCount: 0 })
       .started(5, 1)
@@ -86,7 +86,7 @@ describe('the bars of a step', () => {
     expect(trace.pauses).toMatchObject([{ kind: 'crash', at: 0, step: 1 }]);
   });
 
-  it('keeps the length of a call that a slow start of the process has pushed to the end', () => {
+  it('keep the duration of a call after a slow start of the process', () => {
     const log = new Log()
       .started(0, 1)
       .at(100, 'ToolApprovalRequested', { toolCallId: 'a', tool: 'mail', args: {} })
@@ -104,7 +104,7 @@ describe('the bars of a step', () => {
     ]);
   });
 
-  it('agents behind a call are no steps of the run', () => {
+  it('ignore steps of nested agents', () => {
     const log = new Log()
       .started(0, 1)
       .callStarted(100, 'a', 'research')
@@ -131,7 +131,7 @@ describe('the bars of a step', () => {
     expect(trace.pauses).toEqual([]);
   });
 
-  it('a failed and a cut model call', () => {
+  it('show a failed and an interrupted model call', () => {
     const error = { type: 'timeout', code: 'x', message: 'too slow', retryable: true, at: iso(0) };
     const trace = traced({
       steps: [
@@ -155,7 +155,7 @@ describe('retries and waits', () => {
       context: { consecutiveFailures, maxRetries: 3, handling: 'retry' },
     });
 
-  it('a call of the tool that failed before is a retry, and retries are counted on', () => {
+  it('a call of a tool that failed before is a retry, and retries are counted across steps', () => {
     const tries = ['a', 'b', 'c'].map((id, i) =>
       step(i + 1, i * 100, 100, {
         toolCalls: [call(id, 'enrich', { domain: 'x.de' }), call(`${id}2`, 'search')],
@@ -170,13 +170,13 @@ describe('retries and waits', () => {
       [null, { number: 1, limit: 3 }, null],
       [null, { number: 2, limit: 3 }, null],
     ]);
-    // the first of a page knows what was before it
+    // the first step of a page uses the steps before it
     const paged = traceOf(records({ steps: tries.slice(2), stepsBefore: tries.slice(0, 2) }));
     expect(paged.steps[0]?.bars[1]?.retry).toEqual({ number: 2, limit: 3 });
     expect(paged.hasEarlier).toBe(true);
   });
 
-  it('of two calls the one with the same arguments is the retry, also over a failed model call', () => {
+  it('the call with the same arguments is the retry, also across a failed model call', () => {
     const trace = traced({
       steps: [
         step(1, 0, 100, {
@@ -200,7 +200,7 @@ describe('retries and waits', () => {
     ]);
   });
 
-  it('a failed model call waits on the axis, as long as it really did', () => {
+  it('a failed model call has its real wait on the axis', () => {
     const failed = step(1, 0, 200, { type: 'error', waitMs: 1_000, finishReason: null });
     const trace = traced({ steps: [failed, step(2, 1_150, 300, { attempt: 2, waitedMs: 950 })] });
     expect(trace.steps).toMatchObject([
@@ -208,7 +208,7 @@ describe('retries and waits', () => {
       { at: 1_150, durationMs: 300, attempt: 2 },
     ]);
     expect(trace.totals).toMatchObject({ backoffMs: 950, seconds: { used: 1.45 } });
-    // while it waits, the wait is as long as planned; one that was never taken takes nothing
+    // during a wait, its planned length counts; a wait that never happened counts as 0
     const working = session({ status: 'in_progress' });
     expect(traced({ session: working, steps: [failed] }).steps[0]?.waitMs).toBe(1_000);
     expect(traced({ steps: [failed] }).steps[0]?.waitMs).toBe(0);

@@ -2,6 +2,7 @@ import type { AgentStepJSON } from '../agent/agent-state.ts';
 import { statusFacts, statusOf, type BroadcastStatus } from '../agent/agent-status.ts';
 import type { Execution } from '../agent/execution.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import { outcomeWithFacts } from '../continuation/with-facts.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { Session } from '../sessions/session.ts';
 import { openStepOf } from './open-step.ts';
@@ -13,7 +14,7 @@ import { traceSteps } from './trace-steps.ts';
 import { traceTotals } from './trace-totals.ts';
 import type { Trace, TraceExecution } from './trace.ts';
 
-/** Everything a trace is made from. */
+/** The records of a trace. */
 export interface TraceRecords {
   readonly session: Session;
   /** The execution to show; null before the first message. */
@@ -21,25 +22,25 @@ export interface TraceRecords {
   readonly executions: readonly TraceExecution[];
   /** The finished steps to show, in order. */
   readonly steps: readonly AgentStepJSON[];
-  /** Some of the finished steps right before those: retries are counted on over them. */
+  /** Some finished steps right before those, to count retries across them. */
   readonly stepsBefore?: readonly AgentStepJSON[];
-  /** The step after those, where they are not the newest. */
+  /** The step after those, if they are not the newest. */
   readonly stepAfter?: AgentStepJSON | null;
-  /** The newest finished step of the execution, where it is not the last of those. */
+  /** The newest finished step of the execution, if it is not the last of those. */
   readonly newestStep?: AgentStepJSON | null;
-  /** The part of the log that goes with them, in order; may lack any of it. */
+  /** The matching part of the log, in order; any of it may be missing. */
   readonly events: readonly AgentEvent[];
-  /** What the execution has used by now; null where it is not known, then the steps are counted. */
+  /** Totals of the execution so far; null if unknown, then the steps are counted. */
   readonly accounts: Execution | null;
-  /** The same before the first of the steps; null at the beginning. */
+  /** Totals before the first of the steps; null at the beginning. */
   readonly accountsBefore?: Execution | null;
-  /** The same after the newest finished step. */
+  /** Totals after the newest finished step. */
   readonly accountsAfter?: Execution | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What happened in an execution and why, from its records alone. */
+/** Builds the trace of an execution from its records only. */
 export function traceOf(records: TraceRecords): Trace {
   const { session, executionId, executions, steps, accounts } = records;
   const newest = records.newestStep ?? steps.at(-1);
@@ -77,7 +78,7 @@ export function traceOf(records: TraceRecords): Trace {
 const lastNumber = ({ accountsAfter }: TraceRecords, steps: readonly AgentStepJSON[]): number =>
   Math.max(steps.at(-1)?.number ?? 0, accountsAfter?.stepCount ?? 0);
 
-/** The newest one: of the session, of the last word in the log, of the newest step, of the beginning. */
+/** Returns the newest outcome: of the session, of the last logged ending, of the newest step, of the beginning. */
 function lastOutcomeOf(
   { session, stepAfter, executionId }: TraceRecords,
   newest: AgentStepJSON | undefined,
@@ -86,12 +87,10 @@ function lastOutcomeOf(
   const ofSession = executionId === session.executionId ? session.outcome : null;
   const ofLog = stepAfter ? null : (ending?.outcome ?? (newest ? null : outcome));
   const found = ofSession ?? ofLog ?? newest?.outcome ?? null;
-  return found && plain(found);
+  return found && outcomeWithFacts(found);
 }
 
-const plain = (outcome: ContinuationOutcomeJSON): ContinuationOutcomeJSON => ({ ...outcome });
-
-/** Of an execution that is over because another one has begun. */
+/** Returns the status of an execution that has ended because another one has started. */
 function statusBy(outcome: ContinuationOutcomeJSON | null): BroadcastStatus {
   const reason = outcome?.stopReason ?? null;
   return reason === null ? 'stopped' : statusFacts(statusOf(reason), reason).broadcast;

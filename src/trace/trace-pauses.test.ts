@@ -12,10 +12,10 @@ import {
 } from '../../test/trace/records.ts';
 import { bars, traced } from '../../test/trace/traced.ts';
 
-describe('people', () => {
+describe('pauses', () => {
   const HOURS_14 = 14 * 3_600_000;
 
-  it('an approval over night takes nothing of the axis', () => {
+  it('an approval overnight takes no space on the axis', () => {
     const log = new Log()
       .started(0, 1)
       .callStarted(100, 'a', 'search')
@@ -47,7 +47,7 @@ describe('people', () => {
     expect(trace.totals).toMatchObject({ pausedMs: HOURS_14, seconds: { used: 0.21 } });
   });
 
-  it('tells what was denied and what was edited, from the step alone too', () => {
+  it('shows denied and edited calls, also from the step only', () => {
     const trace = traced({
       steps: [
         step(1, 0, 100, {
@@ -69,7 +69,7 @@ describe('people', () => {
     });
   });
 
-  it('a step that waits is the last one, and its pause lasts', () => {
+  it('a paused step is the last one, and its pause has no end', () => {
     const log = new Log()
       .started(1_000, 2)
       .at(1_500, 'ToolApprovalRequested', { toolCallId: 'b', tool: 'delete_lead', args: {} })
@@ -115,7 +115,7 @@ describe('people', () => {
     expect(trace.stop).toMatchObject({ because: 'delete_lead needs approval', action: null });
   });
 
-  it('waits without a log too', () => {
+  it('shows a pause without a log', () => {
     const waiting = { callId: 'b', tool: 'delete_lead', args: {}, path: [] };
     const pause = { kind: 'approval' as const, at: iso(1_500) };
     const trace = traced({
@@ -127,7 +127,7 @@ describe('people', () => {
     expect(trace.pauses).toMatchObject([{ durationMs: null, kind: 'approval' }]);
   });
 
-  it('a grant after an end is a mark, and an end that stays is none', () => {
+  it('marks a grant after an end, but not an end without a grant', () => {
     const ended = new Log().started(0, 1).done(100, 1).at(100, 'AgentFinished', {
       stopReason: 'steps_limit',
       stepCount: 1,
@@ -143,7 +143,7 @@ describe('people', () => {
   });
 });
 
-describe('the step in work', () => {
+describe('the current step', () => {
   const working = session({ status: 'in_progress' });
 
   it('runs: the model has no answer yet', () => {
@@ -157,7 +157,7 @@ describe('the step in work', () => {
     expect(trace.totals.seconds.used).toBe(0.7);
   });
 
-  it('runs: one tool is done, one failed, one is at it again', () => {
+  it('runs: one tool is done, one failed, one is retried', () => {
     const before = step(1, 0, 100, {
       toolCalls: [call('z', 'enrich')],
       results: [failure('z', 5, 'enrich')],
@@ -180,13 +180,13 @@ describe('the step in work', () => {
     expect(trace.steps[1]!.bars[3]?.retry).toEqual({ number: 1, limit: null });
   });
 
-  it('is not there between two steps', () => {
+  it('does not exist between two steps', () => {
     const log = new Log().started(0, 1).done(100, 1);
     const trace = traced({ session: working, steps: [step(1, 0, 100)], events: log.events });
     expect(trace.steps).toMatchObject([{ number: 1, type: 'final' }]);
   });
 
-  it('is not there when the run is over, whatever the log lacks', () => {
+  it('does not exist after the end of a run, even with an incomplete log', () => {
     expect(traced({ events: new Log().started(0, 1).events }).steps).toEqual([]);
   });
 });

@@ -3,10 +3,10 @@ import type { Session } from '../sessions/session.ts';
 import { workedBetween, type Gap, type RunLog } from './run-log.ts';
 import type { TracePause, TraceStep } from './trace.ts';
 
-/** Pauses without a question: a process died, or handed its work over. */
+/** Pauses without an approval: a process died, or handed over its work. */
 const technicalPauses: ReadonlySet<string> = new Set(['crash', 'handover']);
 
-/** The gaps of the shown steps as marks on the axis. `session` is given where its last gap may still last. */
+/** Returns the gaps of the visible steps as marks on the axis. Pass `session` if its last gap may still last. */
 export function tracePauses(
   log: RunLog,
   steps: readonly TraceStep[],
@@ -15,7 +15,7 @@ export function tracePauses(
   const pauses = shownGaps(log, steps, session).map(({ gap, step }): TracePause => {
     const { from, to, kind, reason } = gap;
     return {
-      at: step ? placeIn(step, from, log) : 0,
+      at: step ? positionIn(step, from, log) : 0,
       step: gap.step,
       durationMs: to === null ? null : to - from,
       kind,
@@ -31,8 +31,8 @@ export function tracePauses(
   return [...pauses, { at, step: last?.number ?? 0, durationMs: null, kind, reason }];
 }
 
-/** How long people were waited for. */
-export function waitedForPeople(
+/** Returns how long the run waited for approvals or a resume. */
+export function pausedMsOf(
   log: RunLog,
   steps: readonly TraceStep[],
   session: Session | null,
@@ -51,12 +51,16 @@ function shownGaps(
 ): readonly { readonly gap: Gap; readonly step: TraceStep | undefined }[] {
   return gaps.flatMap((gap) => {
     const step = steps.findLast(({ number }) => number === gap.step);
-    // an end that was not reopened is no pause
+    // an end that was not reopened is not a pause
     if (gap.to === null && (gap.kind === 'grant' || session === null)) return [];
     return step || (gap.step === 0 && (steps[0]?.number ?? 1) === 1) ? [{ gap, step }] : [];
   });
 }
 
-function placeIn({ at, startedAt, durationMs }: TraceStep, time: number, { gaps }: RunLog): number {
+function positionIn(
+  { at, startedAt, durationMs }: TraceStep,
+  time: number,
+  { gaps }: RunLog,
+): number {
   return at + Math.min(durationMs, workedBetween(gaps, msOf(startedAt), time));
 }

@@ -1,6 +1,7 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { Execution } from '../agent/execution.ts';
 import { msOf } from '../clock.ts';
+import { outcomeWithFacts } from '../continuation/with-facts.ts';
 import { addCost, minusUsage } from '../inference/usage.ts';
 import { stateOf, traceOpenStep, type OpenStep } from './open-step.ts';
 import { workedBetween, type RunLog } from './run-log.ts';
@@ -9,7 +10,7 @@ import { retriesIn, type StepWithCalls } from './tool-retries.ts';
 import type { TraceRecords } from './trace-of.ts';
 import type { TraceStep } from './trace.ts';
 
-/** The steps on the axis of working time, one after the other. */
+/** Places the steps on the axis of working time, one after the other. */
 export function traceSteps(
   records: TraceRecords,
   log: RunLog,
@@ -42,7 +43,7 @@ export function traceSteps(
       finishReason: step.finishReason,
       softLanding: step.softLanding ?? null,
       notes: step.notes,
-      outcome: step.outcome,
+      outcome: step.outcome && outcomeWithFacts(step.outcome),
     };
   });
   if (!open) return shown;
@@ -58,7 +59,7 @@ export function traceSteps(
   ];
 }
 
-/** The wait of the newest step: as long as it really was where the next try has begun. */
+/** Returns the wait of the newest step: its real duration if the next attempt has started. */
 function waitAfter(step: AgentStepJSON, open: OpenStep | null, { gaps }: RunLog): number {
   const { waitMs = 0, durationMs, startedAt } = step;
   if (!open) return waitMs;
@@ -66,7 +67,7 @@ function waitAfter(step: AgentStepJSON, open: OpenStep | null, { gaps }: RunLog)
   return Math.min(waitMs, waited);
 }
 
-/** Of the step in work: what is in the accounts beyond the last finished step. */
+/** Returns the usage of the current step: the totals beyond the last finished step. */
 function usedSince(
   now: Execution | null,
   before: Execution | null,
@@ -79,7 +80,7 @@ function usedSince(
   };
 }
 
-/** A difference of sums of fractions. */
+/** Rounds a difference of sums of fractions. */
 const round = (value: number): number => Math.round(value * 1e9) / 1e9;
 
 const withCalls = ({ type, calls }: OpenStep): StepWithCalls => ({

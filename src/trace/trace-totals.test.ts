@@ -21,7 +21,7 @@ describe('totals and the outcome', () => {
     ),
   );
 
-  it('limits come from the evaluations; what no criterion limits has none', () => {
+  it('limits come from the evaluations', () => {
     const trace = traced({
       session: session({ status: 'stopped', stopReason: 'steps_limit', outcome: spent }),
       steps: [step(1, 0, 200), step(2, 200, 200, { softLanding: 'StepsLimit' })],
@@ -50,7 +50,7 @@ describe('totals and the outcome', () => {
     ]);
   });
 
-  it('a wall clock that began anew limits no working time', () => {
+  it('a restarted wall clock does not limit the working time', () => {
     const trace = traced({
       session: session({ status: 'stopped', stopReason: 'steps_limit', outcome: spent }),
       steps: [step(1, 0, 200)],
@@ -59,7 +59,7 @@ describe('totals and the outcome', () => {
     expect(trace.totals.seconds).toEqual({ used: 30, limit: null });
   });
 
-  it('a page in the middle begins where the accounts before it end', () => {
+  it('a page in the middle starts with the totals before it', () => {
     const trace = traced({
       steps: [step(41, 90_000, 500), step(42, 90_500, 500)],
       stepAfter: step(43, 91_000, 1),
@@ -86,7 +86,7 @@ describe('totals and the outcome', () => {
     expect(trace.steps).toHaveLength(1);
   });
 
-  it('an outcome before any step stands alone', () => {
+  it('an outcome before the first step has no steps', () => {
     const trace = traced({
       session: session({ status: 'stopped', stopReason: 'steps_limit', outcome: spent }),
     });

@@ -3,7 +3,7 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { addCost } from '../inference/usage.ts';
 import type { RunLog } from './run-log.ts';
 import type { TraceRecords } from './trace-of.ts';
-import { waitedForPeople } from './trace-pauses.ts';
+import { pausedMsOf } from './trace-pauses.ts';
 import type { TraceBar, TraceStep, TraceTotals } from './trace.ts';
 import { numberIn, evaluationOf } from './evaluations.ts';
 
@@ -16,14 +16,14 @@ interface TotalsInput {
   readonly isOpen: boolean;
 }
 
-/** What the execution has used, and where the time of the shown steps went. */
+/** Computes what the execution has used, and how the time of the visible steps was spent. */
 export function traceTotals({ records, log, shown, outcome, isOpen }: TotalsInput): TraceTotals {
   const { session, accounts, now, executionId, stepAfter } = records;
   const used = accounts ?? counted(records);
   const isCurrent = executionId === session.executionId && !stepAfter;
   const last = shown.at(-1);
   const axis = last ? (last.at + last.durationMs) / 1000 : 0;
-  // what the step in work has taken is not in the accounts yet
+  // the usage of the current step is not in the totals yet
   const seconds = isOpen ? Math.max(used.cumulativeSeconds, axis) : used.cumulativeSeconds;
   const cuts = records.steps.filter(({ type }) => type === 'cut').length;
   const bars = shown.flatMap((step) => step.bars);
@@ -38,11 +38,11 @@ export function traceTotals({ records, log, shown, outcome, isOpen }: TotalsInpu
     modelMs: sum(bars.filter(({ kind }) => kind === 'model').map(({ durationMs }) => durationMs)),
     toolMs: sum(shown.map(({ bars: all }) => covered(all.filter(({ kind }) => kind === 'tool')))),
     backoffMs: sum(shown.map(({ waitMs }) => waitMs)),
-    pausedMs: waitedForPeople(log, shown, isCurrent ? session : null, now),
+    pausedMs: pausedMsOf(log, shown, isCurrent ? session : null, now),
   };
 }
 
-/** Where no accounts are kept, the steps that are there are counted. */
+/** Counts the available steps if there are no stored totals. */
 function counted({ steps }: TraceRecords) {
   const total = (of: (step: TraceRecords['steps'][number]) => number): number => sum(steps.map(of));
   return {
@@ -61,7 +61,10 @@ function counted({ steps }: TraceRecords) {
 const limitOf = (outcome: ContinuationOutcomeJSON | null, criterion: string): number | null =>
   numberIn(evaluationOf(outcome, criterion), 'limit');
 
-/** The wall clock of a run starts anew with every resume: its limit fits the working time only where there was none. */
+/**
+ * Returns the time limit. A run's wall clock restarts with every resume, so its limit applies to the working time
+ * only without a resume.
+ */
 function secondsLimit(
   outcome: ContinuationOutcomeJSON | null,
   { accountsAfter, accounts }: TraceRecords,
@@ -74,10 +77,10 @@ function secondsLimit(
   return isWhole ? numberIn(wall, 'limit') : null;
 }
 
-/** The clock of a start is written in whole milliseconds. */
+/** Tolerance, because start times have whole milliseconds. */
 const ROUNDING_SECONDS = 0.01;
 
-/** Side by side counts once. */
+/** Adds up times; concurrent calls count once. */
 function covered(bars: readonly TraceBar[]): number {
   let ms = 0;
   let end = Number.NEGATIVE_INFINITY;

@@ -6,27 +6,27 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import type { ApprovalRecord, ToolResultKind } from '../tools/tool-result.ts';
 
-/** What happened in one execution and why: the document behind the trace view and `onward explain`. */
+/** What happened in one execution and why: the document of the trace view and of `onward explain`. */
 export interface Trace {
   readonly sessionId: string;
   readonly agent: string;
   /** Null before the first message. */
   readonly executionId: string | null;
   readonly status: BroadcastStatus;
-  /** Of the session, oldest first; the one shown is among them. */
+  /** Executions of the session, oldest first, including the visible one. */
   readonly executions: readonly TraceExecution[];
   readonly startedAt: string | null;
   readonly totals: TraceTotals;
-  /** In order. A step that runs or waits is the last one, with `outcome` null. */
+  /** Steps in order. A running or paused step is the last one, with `outcome` null. */
   readonly steps: readonly TraceStep[];
-  /** True when earlier steps of the execution are left out: ask again with `before`. */
+  /** Whether earlier steps of the execution are missing: read again with `before`. */
   readonly hasEarlier: boolean;
   readonly pauses: readonly TracePause[];
   /** The last outcome; it may precede the first step. */
   readonly outcome: ContinuationOutcomeJSON | null;
-  /** Why it stands still, in one sentence; null while it works. */
+  /** Why it stopped or paused; null while it is busy. */
   readonly stop: StopSentence | null;
-  /** Grants that were given to this execution so far, in sum. */
+  /** Sum of the grants to this execution so far. */
   readonly grants: Grants;
 }
 
@@ -36,32 +36,32 @@ export interface TraceExecution {
   readonly stepCount: number;
 }
 
-/** `limit` null: none is set. */
+/** Usage and its limit; null if no limit is set. */
 export interface TraceMeter {
   readonly used: number;
   readonly limit: number | null;
 }
 
 export interface TraceTotals {
-  /** What the steps limit counts; failed model calls are in `failedCalls`. */
+  /** Steps that the step limit counts; failed model calls are in `failedCalls`. */
   readonly steps: TraceMeter;
   /** Working time in seconds. */
   readonly seconds: TraceMeter;
   readonly tokens: TraceMeter;
-  /** `used` is null when a price is unknown. */
+  /** `used` is null if a price is unknown. */
   readonly cost: { readonly used: number | null; readonly limit: number | null };
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly failedCalls: number;
-  /** Where the time went. Tools that ran side by side count once for the time that passed. */
+  /** How the time was spent. Concurrent tools count once. */
   readonly modelMs: number;
   readonly toolMs: number;
   readonly backoffMs: number;
-  /** Waiting for people; never part of the working time. */
+  /** Time in pauses; never part of the working time. */
   readonly pausedMs: number;
 }
 
-/** All times on the axis (`at`) are working milliseconds since the execution began: pauses take none of it. */
+/** A step. Times on the axis (`at`) are working milliseconds since the start of the execution: pauses take none. */
 export interface TraceStep {
   readonly number: number;
   readonly attempt: number;
@@ -69,14 +69,14 @@ export interface TraceStep {
   readonly startedAt: string;
   readonly at: number;
   readonly durationMs: number;
-  /** The model first, then one per tool call in call order. */
+  /** The model first, then one bar per tool call in call order. */
   readonly bars: readonly TraceBar[];
   /** Backoff after a failed model call, on the axis right after this step. */
   readonly waitMs: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number | null;
-  /** Up to and with this step. */
+  /** Cost up to and including this step. */
   readonly costSoFar: number | null;
   readonly finishReason: FinishReason | null;
   readonly softLanding: string | null;
@@ -93,17 +93,17 @@ export interface TraceBar {
   readonly durationMs: number;
   readonly state: ToolResultKind | 'running' | 'waiting';
   readonly error: string | null;
-  /** Set on a call that the model made again after the same tool failed: which try it is, of how many allowed. */
+  /** Set on a call that retries a failed call of the same tool: number of the retry, and how many are allowed. */
   readonly retry: { readonly number: number; readonly limit: number | null } | null;
-  /** How long this call waited for a person. */
+  /** Milliseconds that this call waited for approval. */
   readonly pausedMs: number;
-  /** What the person said, once they did. */
+  /** The approver's decision, once there is one. */
   readonly answer: 'approved' | 'edited' | 'denied' | null;
-  /** The same with who said it and when; absent where that was not recorded. */
+  /** The decision with approver and time; absent if that was not recorded. */
   readonly approval?: ApprovalRecord;
 }
 
-/** Marked on the axis, not drawn to scale. */
+/** A pause: marked on the axis, not to scale. */
 export interface TracePause {
   readonly at: number;
   readonly step: number;
@@ -117,10 +117,10 @@ export interface TracePause {
 export interface StopSentence {
   /** `Stopped because`, `Finished because`, `Waiting because`, `Failed because`. */
   readonly lead: string;
-  /** Goes after the lead, without a full stop at the end. */
+  /** Clause after the lead, without a period. */
   readonly because: string;
   /**
-   * The condition to continue, as a clause without a period; null where there is none.
+   * The condition to continue, as a clause without a period; null if there is none.
    *
    * @deprecated Use `explanation.actions`.
    */
@@ -134,6 +134,6 @@ export interface StopSentence {
 export type StopAction =
   | { readonly kind: 'grant'; readonly grant: Grants; readonly label: string }
   | { readonly kind: 'resume'; readonly label: string }
-  /** Of a parked session. */
+  /** Retries a parked session. */
   | { readonly kind: 'retry'; readonly label: string }
   | { readonly kind: 'message'; readonly label: string };

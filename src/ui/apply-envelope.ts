@@ -14,7 +14,7 @@ import {
 
 type OnRun = LogSnapshot & { readonly run: UiRun };
 
-/** The screen after one more envelope of the log. Called in the order of the log only. */
+/** Applies one envelope of the log. Call it only in log order. */
 export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSnapshot {
   const there = entered(snapshot, envelope.execution_id);
   const on: OnRun = { ...there, run: linked(there.run, envelope) };
@@ -41,7 +41,7 @@ export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSna
   }
 }
 
-/** An envelope that names one before it which was not seen shows a hole. */
+/** Links an envelope to the previous one: a `prev` that was not seen is a gap. */
 function linked(run: UiRun, { seq, prev }: Envelope): UiRun {
   const last = seq ?? run.last;
   return (prev ?? 0) <= run.after
@@ -49,7 +49,7 @@ function linked(run: UiRun, { seq, prev }: Envelope): UiRun {
     : { ...run, last, hasHole: true, isRead: false };
 }
 
-/** A message that the server's record brought already stays as it is. */
+/** Adds a message, unless the server's record has it already. */
 function applyMessage(snapshot: OnRun, envelope: EnvelopeOf<'agent.message'>): LogSnapshot {
   const { rows, run } = snapshot;
   const { payload, timestamp, agent_id } = envelope;
@@ -71,7 +71,7 @@ function applyMessage(snapshot: OnRun, envelope: EnvelopeOf<'agent.message'>): L
   return {
     ...snapshot,
     rows: isKnown ? rows : inserted(rows, turn.end, row),
-    // what it does next, if anything, will be told where steps are
+    // the next step announces what follows, if the server sends steps
     run: {
       ...withTrack(run, agent_id, { doneStep }),
       rowId: id,
@@ -97,7 +97,7 @@ function stepStarted(snapshot: OnRun, envelope: EnvelopeOf<'agent.step.started'>
   };
 }
 
-/** A nested agent's usage is in the step of its caller: only the root's steps count. */
+/** Counts the usage of root steps only: a nested agent's usage is part of its caller's step. */
 function stepCompleted(snapshot: OnRun, envelope: EnvelopeOf<'agent.step.completed'>): LogSnapshot {
   const { agent_id, payload } = envelope;
   const { step, usage } = payload;

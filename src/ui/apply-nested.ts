@@ -1,12 +1,12 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
 import { applyApproval, withoutApproval } from './apply-tools.ts';
-import { isCut } from './message-list.ts';
+import { isTruncated } from './message-list.ts';
 import { trackOf, withDiscard, withTrack, type LogSnapshot, type UiRun } from './log-snapshot.ts';
 import type { UiMessage } from './ui-message.ts';
 
 type OnRun = LogSnapshot & { readonly run: UiRun };
 
-/** An agent that works as a tool shows as one line that changes and goes: its texts are never the answer. */
+/** Shows a nested agent as one temporary status line: its texts are never the answer. */
 export function applyNested(snapshot: OnRun, envelope: Envelope): LogSnapshot {
   const { agent_id: agentId, parent_agent_id: parent = null } = envelope;
   const track = trackOf(snapshot.run, agentId);
@@ -23,7 +23,7 @@ export function applyNested(snapshot: OnRun, envelope: Envelope): LogSnapshot {
       const { content, step } = envelope.payload;
       const doneStep = Math.max(track.doneStep, step);
       return says(
-        isCut(content) ? content.summary : content,
+        isTruncated(content) ? content.summary : content,
         withTrack(run, agentId, { doneStep }),
       );
     }

@@ -7,7 +7,7 @@ import type { UiStop } from './ui-state.ts';
 
 type OnRun = LogSnapshot & { readonly run: UiRun };
 
-/** What happens right now; removed by the next event. */
+/** Creates the line that shows current activity; the next event removes it. */
 export const statusNote = (
   runId: string,
   type: UiStatusType,
@@ -59,7 +59,7 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
   };
 }
 
-/** Nothing waits or runs after the end; late text of its steps is known as such. */
+/** Ends the run: no call needs approval or runs, and later text of its steps is ignored. */
 function ended(run: UiRun, rootId: string): Pick<UiRun, 'approvals' | 'open' | 'agents' | 'rowId'> {
   return {
     approvals: noApprovals,

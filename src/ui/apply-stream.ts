@@ -18,7 +18,7 @@ import { withEntries } from './log-window.ts';
 import { findInTurn, hasCall, turnOf, type MessageList } from './message-list.ts';
 import { trackOf, type LogSnapshot, type UiRun } from './log-snapshot.ts';
 
-/** Chunks and deltas are no part of the log: they lie over it until the log has what they foretell. */
+/** Adds a chunk. Chunks and deltas are not logged: they show over the log until it has the finished message or call. */
 export function withChunk(before: ReducerState, chunk: Chunk): ReducerState {
   if (isForeign(before, chunk.session_id) || chunk.payload.content === '') return before;
   const known = own(before.texts, chunk.agent_id);
@@ -28,7 +28,7 @@ export function withChunk(before: ReducerState, chunk: Chunk): ReducerState {
   return fresh ? withText(reducer, known, extended(fresh, chunk)) : reducer;
 }
 
-/** The text that a chunk begins; null where it comes late. */
+/** Returns the text that a chunk starts; null if it is late. */
 function beginning({ log, texts, floors }: ReducerState, chunk: Chunk): StreamedText | null {
   const { run } = log.snapshot;
   const fresh = newText(chunk);
@@ -41,7 +41,7 @@ function beginning({ log, texts, floors }: ReducerState, chunk: Chunk): Streamed
   return { ...fresh, discards: discards.length, next };
 }
 
-/** Whether the log, or a text that began later, has left it behind. */
+/** Whether the log or a newer text has replaced it. */
 const isLate = (
   fresh: StreamedText,
   known: StreamedText | null | undefined,
@@ -52,7 +52,7 @@ const isLate = (
   (known != null && (known.step > fresh.step || isNewer(known, fresh))) ||
   hasRow(rows, fresh.messageId);
 
-/** The reasoning of nested agents is not shown. */
+/** Adds reasoning of the root agent; that of nested agents is not shown. */
 export function withReasoning(before: ReducerState, chunk: ReasoningChunk): ReducerState {
   if (isForeign(before, chunk.session_id) || chunk.parent_agent_id !== undefined) return before;
   if (chunk.payload.content === '') return before;
@@ -70,7 +70,7 @@ export function withReasoning(before: ReducerState, chunk: ReasoningChunk): Redu
   return { ...reducer, reasoning: extended(fresh, chunk) };
 }
 
-/** Of the same attempt the text that was begun last counts, of others the one that was heard of last. */
+/** Whether `known` is newer: within one attempt the last restart wins, otherwise the latest activity. */
 const isNewer = (known: StreamedText, fresh: StreamedText): boolean =>
   known.messageId === fresh.messageId && known.attempt === fresh.attempt
     ? known.discards > fresh.discards
@@ -83,7 +83,7 @@ const withText = (
 ): ReducerState =>
   live === before ? reducer : { ...reducer, texts: { ...reducer.texts, [live.agentId]: live } };
 
-/** The arguments of nested agents are not shown. */
+/** Adds a delta; arguments of nested agents are not shown. */
 export function withDelta(before: ReducerState, delta: Delta): ReducerState {
   if (isForeign(before, delta.session_id) || delta.parent_agent_id !== undefined) return before;
   const reducer = opened(before, delta);
@@ -101,22 +101,22 @@ export function withDelta(before: ReducerState, delta: Delta): ReducerState {
   };
 }
 
-/** Calls that a client heard of from their middle stand where the worker has them. */
+/** Sorts calls by the worker's order, because a client may have joined in the middle. */
 export function inOrderOf(unfinished: readonly Envelope[], reducer: ReducerState): ReducerState {
   const ids = unfinished.flatMap(({ payload }) =>
     'args_delta' in payload ? [payload.tool_call_id] : [],
   );
-  const place = ({ id }: LiveCall): number => (ids.includes(id) ? ids.indexOf(id) : ids.length);
+  const indexOf = ({ id }: LiveCall): number => (ids.includes(id) ? ids.indexOf(id) : ids.length);
   const isOrdered = reducer.calls.every((call, i, all) => {
     const before = all[i - 1];
-    return before === undefined || place(before) <= place(call);
+    return before === undefined || indexOf(before) <= indexOf(call);
   });
   return isOrdered
     ? reducer
-    : { ...reducer, calls: reducer.calls.toSorted((a, b) => place(a) - place(b)) };
+    : { ...reducer, calls: reducer.calls.toSorted((a, b) => indexOf(a) - indexOf(b)) };
 }
 
-/** A chunk or a delta of an execution whose log was not seen shows that it runs. */
+/** Marks an execution as running if a chunk or delta arrives before its log. */
 function opened(reducer: ReducerState, envelope: Envelope): ReducerState {
   const { execution_id: executionId, session_id, timestamp } = envelope;
   if (reducer.log.snapshot.run?.id === executionId) return reducer;
@@ -125,7 +125,7 @@ function opened(reducer: ReducerState, envelope: Envelope): ReducerState {
   return withoutOver({ ...reducer, sessionId: reducer.sessionId ?? session_id, log });
 }
 
-/** After the log has moved: drops texts and arguments that it has finished, discarded or left behind. */
+/** Drops texts and arguments that the log has finished, discarded or passed. Called after the log has moved. */
 export function withoutOver(reducer: ReducerState): ReducerState {
   const { snapshot } = reducer.log;
   const { run } = snapshot;
@@ -135,13 +135,13 @@ export function withoutOver(reducer: ReducerState): ReducerState {
   if (texts.length === 0 && reducer.calls.length === 0 && reasoning === null) return reducer;
   const kept = texts.filter((live) => !isTextOver(live, snapshot, run));
   const calls = reducer.calls.filter((call) => !isCallOver(call, snapshot));
-  const isThought = reasoning !== null && !isTextOver(reasoning, snapshot, run);
+  const keepsReasoning = reasoning !== null && !isTextOver(reasoning, snapshot, run);
   const isSame = kept.length === texts.length && calls.length === reducer.calls.length;
-  if (isSame && isThought === (reasoning !== null)) return reducer;
+  if (isSame && keepsReasoning === (reasoning !== null)) return reducer;
   return {
     ...reducer,
     calls,
-    reasoning: isThought ? reasoning : null,
+    reasoning: keepsReasoning ? reasoning : null,
     texts: Object.fromEntries(kept.map((live) => [live.agentId, live])),
     floors: floorsOf(reducer, run),
   };
@@ -154,8 +154,9 @@ const hasRow = (rows: MessageList, id: string): boolean =>
   rows.findLastIndex((row) => row.id === id) >= 0;
 
 /**
- * A hook may ask the model once more in the same attempt: then the chunks behind the discarded ones are the text. Where
- * a hole leaves open which these are, nothing of it is shown before it is finished.
+ * Records where the next text of an attempt starts: a hook may call the model again in the same attempt, and the
+ * chunks after the discarded ones are the text. If a gap makes this unclear, nothing is shown until the text is
+ * finished.
  */
 function floorsOf({ texts, floors }: ReducerState, run: UiRun): ReducerState['floors'] {
   const next: Record<string, number> = {};

@@ -54,7 +54,7 @@ export function applyToolCompleted(
   };
 }
 
-/** A nested agent's call waits for a person too, but it is no part of the conversation. */
+/** Adds a pending approval. The call of a nested agent needs approval too, but is not part of the conversation. */
 export function applyApproval(
   snapshot: OnRun,
   envelope: EnvelopeOf<'agent.approval.requested'>,
@@ -78,7 +78,7 @@ export function applyApproval(
   return { ...snapshot, rows, run: { ...run, approvals } };
 }
 
-/** Agents that worked as tools are done when no call is open. */
+/** Removes the lines of nested agents when no call is open. */
 const quiet = (run: UiRun): UiRun => ({
   ...run,
   agents: Object.fromEntries(
@@ -101,7 +101,7 @@ const openNote = (runId: string, open: UiRun['open'], timestamp: string): UiMess
     timestamp,
   );
 
-/** Puts a call where it belongs: in place if it is known, else on the message of its step, else on a new one. */
+/** Adds a call: updates it if it is known, else attaches it to the message of its step, else to a new message. */
 function attached(
   snapshot: OnRun,
   call: UiToolCall,
@@ -113,18 +113,18 @@ function attached(
   const knownRow = rows[known];
   if (knownRow) {
     const calls = callsOf(knownRow);
-    const place = calls.findIndex(({ id }) => id === call.id);
-    const before = calls[place] ?? call;
+    const index = calls.findIndex(({ id }) => id === call.id);
+    const before = calls[index] ?? call;
     const merged = mergedCall(before, call);
     const at = run.rowId === knownRow.id ? run : { ...run, rowId: knownRow.id };
     if (merged === before) return { rows, run: at };
-    return { rows: rows.with(known, withCalls(knownRow, calls.with(place, merged))), run: at };
+    return { rows: rows.with(known, withCalls(knownRow, calls.with(index, merged))), run: at };
   }
   const isNewStep = !run.hasSteps && run.open.length === 0 && isResult(rows[turn.end - 1]);
-  // where steps are not told, a call that comes when all before it have answered begins a new one
-  const place = isNewStep ? -1 : findInTurn(rows, turn, isRowOf(run));
-  const row = rows[place];
-  if (row) return { rows: rows.with(place, withCalls(row, [...callsOf(row), call])), run };
+  // without step envelopes, a call that arrives after all others have answered starts a new step
+  const index = isNewStep ? -1 : findInTurn(rows, turn, isRowOf(run));
+  const row = rows[index];
+  if (row) return { rows: rows.with(index, withCalls(row, [...callsOf(row), call])), run };
   const id = madeId(run, call.id);
   const made: UiMessage = {
     id,
@@ -136,10 +136,10 @@ function attached(
   return { rows: inserted(rows, turn.end, made), run: { ...run, rowId: id } };
 }
 
-/** A message that only calls has no id on the wire: it is named after its first call. */
+/** Returns the id of a message that only has calls. The wire sends no id, so it is named after its first call. */
 const madeId = (run: UiRun, callId: string): string => `${run.id}:calls:${callId}`;
 
-/** Also where the server's record has brought the message under its own id. */
+/** Whether a row has the call, also under the server's own message id. */
 const isRowOf = (run: UiRun) => (row: UiMessage) =>
   run.rowId !== null &&
   (row.id === run.rowId || callsOf(row).some(({ id }) => madeId(run, id) === run.rowId));
@@ -151,7 +151,7 @@ const withCalls = (row: UiMessage, tool_calls: readonly UiToolCall[]): UiMessage
   metadata: { ...row.metadata, tool_calls },
 });
 
-/** Whole arguments are not lost to a summary of the same. */
+/** Merges two versions of a call: whole arguments win over a summary of the same arguments. */
 function mergedCall(known: UiToolCall, news: UiToolCall): UiToolCall {
   const isSummary = news.args === null && (known.args_summary !== '' || news.args_summary === '');
   if (isSummary && isBeginning(news.args_summary, known.args_summary)) return known;
@@ -163,7 +163,7 @@ const isBeginning = (a: string, b: string): boolean => {
   return one.startsWith(other) || other.startsWith(one);
 };
 
-/** Under its call, in the order of the calls. */
+/** Inserts a result below its call, in the order of the calls. */
 function withResult(
   rows: MessageList,
   run: UiRun,
@@ -177,13 +177,13 @@ function withResult(
   const known = findInTurn(rows, turn, ({ metadata }) => metadata.tool_call_id === callId);
   const before = rows[known];
   if (before?.id === row.id) return rows.with(known, row);
-  // the server's own record says more, but not how long it took
+  // the server's record has more, but not the duration
   if (before) return rows.with(known, { ...before, metadata: { ...metadata, ...before.metadata } });
   const caller = findInTurn(rows, turn, (other) => hasCall(other, callId));
   const order = rows[caller] ? callsOf(rows[caller]).map(({ id }) => id) : [];
-  let place = caller + 1;
-  while (place < turn.end && comesBefore(rows[place], callId, order)) place++;
-  return inserted(rows, place, row);
+  let index = caller + 1;
+  while (index < turn.end && comesBefore(rows[index], callId, order)) index++;
+  return inserted(rows, index, row);
 }
 
 function comesBefore(

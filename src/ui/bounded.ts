@@ -1,13 +1,13 @@
 import { MOST_LEVELS, parseJson, type JsonValue } from '../json.ts';
 
-/** What a screen takes of one value: more is cut, or not shown. */
-export const MOST_CHARS = 1_000_000;
-const MOST_VALUES = 50_000;
+/** Limits of one value in the view: longer text is truncated, a larger value is not shown. */
+export const MAX_CHARS = 1_000_000;
+const MAX_VALUES = 50_000;
 
-/** Whether a value is JSON that a screen can lay out: not nested too deep, not too large, and not within itself. */
+/** Whether a value is JSON that the view can show: not too deep, not too large, and not cyclic. */
 export function isBounded(value: unknown): value is JsonValue {
-  let values = MOST_VALUES;
-  let chars = MOST_CHARS;
+  let values = MAX_VALUES;
+  let chars = MAX_CHARS;
   const fits = (one: unknown, depth: number): boolean => {
     if (typeof one === 'string') return (chars -= one.length) >= 0;
     if (one === null || one === undefined || typeof one === 'boolean' || typeof one === 'number')
@@ -23,16 +23,16 @@ export function isBounded(value: unknown): value is JsonValue {
   return fits(value, 0);
 }
 
-/** At most as many characters as a screen takes, and never half of one. */
+/** Truncates a text to the limit without splitting a character. */
 export function boundedText(text: string): string {
-  if (text.length <= MOST_CHARS) return text;
-  const code = text.charCodeAt(MOST_CHARS - 1);
-  return `${text.slice(0, code >= 0xd800 && code <= 0xdbff ? MOST_CHARS - 1 : MOST_CHARS)}…`;
+  if (text.length <= MAX_CHARS) return text;
+  const code = text.charCodeAt(MAX_CHARS - 1);
+  return `${text.slice(0, code >= 0xd800 && code <= 0xdbff ? MAX_CHARS - 1 : MAX_CHARS)}…`;
 }
 
-/** The object or list that a text is; null for any other text, and for one that cannot be laid out. */
+/** Parses a text that is a JSON object or list within the limits; null for any other text. */
 export function jsonIn(text: string): JsonValue | null {
-  if (text.length > MOST_CHARS || !/^\s*[[{]/.test(text)) return null;
+  if (text.length > MAX_CHARS || !/^\s*[[{]/.test(text)) return null;
   const parsed = parseJson(text);
   return parsed.ok && isBounded(parsed.value) ? parsed.value : null;
 }

@@ -19,7 +19,7 @@ describe.each(named)('D90: an id that is $title', ({ id }) => {
       payload,
     }) as unknown as Envelope; // a few fields are enough here
 
-  it('names an execution and an agent like any other', () => {
+  it('works for an execution and an agent', () => {
     const chunk = { message_id: 'm', step: 1, attempt: 1, chunk_index: 0, content: 'Hel' };
     let state = newUiState();
     for (const next of [

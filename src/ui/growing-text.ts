@@ -1,22 +1,25 @@
-import { MOST_CHARS } from './bounded.ts';
+import { MAX_CHARS } from './bounded.ts';
 
-/** A text that comes in pieces: what is known of it from its beginning without a hole, and what came too early. */
+/** A text that arrives in chunks: `text` is complete from its beginning, `ahead` has chunks after a gap. */
 export interface GrowingText {
   readonly text: string;
-  /** Where the next piece begins, by what its pieces are counted in. */
+  /** Start of the next chunk, in the unit of `Counted`. */
   readonly next: number;
   readonly ahead: Readonly<Record<number, string>>;
 }
 
-/** Earlier servers number pieces; later ones say how many characters come before, so that pieces may be of any size. */
+/**
+ * Unit of chunk positions. Earlier servers number chunks; later ones send the characters before, so chunks may have
+ * any size.
+ */
 export type Counted = 'pieces' | 'characters';
 
-/** More than come while a refill is on its way; what is dropped here is asked for as if it were lost. */
-const MOST_AHEAD = 256;
+/** Maximum chunks after a gap, more than arrive during a refill. Dropped ones are requested again. */
+const MAX_AHEAD = 256;
 
 export const noText: GrowingText = Object.freeze({ text: '', next: 0, ahead: Object.freeze({}) });
 
-/** With one more piece; the same object if it is known. Pieces that overlap are put together, and none shows twice. */
+/** Adds a chunk; returns the same object if it is known. Overlapping chunks are merged. */
 export function withPiece<T extends GrowingText>(
   known: T,
   at: number,
@@ -45,11 +48,11 @@ function withAhead<T extends GrowingText>(known: T, at: number, piece: string): 
   const { ahead } = known;
   const before = ahead[at];
   if (before !== undefined && before.length >= piece.length) return known;
-  if (before === undefined && Object.keys(ahead).length >= MOST_AHEAD) return known;
+  if (before === undefined && Object.keys(ahead).length >= MAX_AHEAD) return known;
   return { ...known, ahead: { ...ahead, [at]: piece } };
 }
 
-/** Something came behind a hole. */
+/** Whether a chunk arrived after a gap. */
 export const hasHole = ({ ahead }: GrowingText): boolean => {
   for (const _ in ahead) return true;
   return false;
@@ -60,6 +63,6 @@ const inOrder = (ahead: GrowingText['ahead']): [number, string][] =>
     .map(([from, part]): [number, string] => [Number(from), part])
     .toSorted(([a], [b]) => a - b);
 
-/** A text beyond what a screen takes stays as it is until the finished message comes. */
+/** Appends text. A text beyond the limit stays unchanged until the finished message arrives. */
 const longer = (text: string, more: string): string =>
-  text.length < MOST_CHARS ? text + more : text;
+  text.length < MAX_CHARS ? text + more : text;

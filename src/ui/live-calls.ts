@@ -1,19 +1,19 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
-import { MOST_CHARS } from './bounded.ts';
+import { MAX_CHARS } from './bounded.ts';
 import { noText, withPiece, type GrowingText } from './growing-text.ts';
 import type { UiMessage, UiToolCall } from './ui-message.ts';
 
-/** Arguments of a call while they are being made. */
+/** Streamed arguments of an unfinished call. */
 export interface LiveCall {
   readonly executionId: string;
   readonly agentId: string;
   readonly id: string;
-  /** By the places of its pieces. Of an earlier server, which does not tell them, the rest is used. */
+  /** Text by chunk offsets. For an earlier server, which sends no offsets, the fields below are used. */
   readonly grown: GrowingText;
   readonly settled: string;
-  /** The newest pieces in order of time, for there they have no number: one that comes late is put in its place. */
+  /** The newest chunks, ordered by time, because they have no number: a late one is inserted at its time. */
   readonly recent: readonly { readonly at: string; readonly text: string }[];
-  /** Arguments are an object: a text that does not begin as one has lost its beginning, and is not shown. */
+  /** Whether the text starts as an object. If not, its beginning is missing, and it is not shown. */
   readonly isWhole: boolean;
   readonly timestamp: string;
   readonly lastAt: string;
@@ -21,7 +21,7 @@ export interface LiveCall {
 
 export type Delta = EnvelopeOf<'agent.tool.delta'>;
 
-const MOST_RECENT = 32;
+const MAX_RECENT = 32;
 
 export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): LiveCall => ({
   executionId: execution_id,
@@ -35,27 +35,27 @@ export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): 
   lastAt: '',
 });
 
-/** With one more piece; the same object if it is known: the same words of the same moment are taken for a copy. */
+/** Adds a chunk; returns the same object if it is known: the same text at the same time counts as a copy. */
 export function grown(call: LiveCall, { payload, timestamp: at }: Delta): LiveCall {
   const { args_delta: text, offset } = payload;
-  if (offset !== undefined) return withPlaced(call, offset, text, at);
+  if (offset !== undefined) return withOffset(call, offset, text, at);
   const { recent } = call;
-  if (text === '' || call.settled.length > MOST_CHARS) return call;
+  if (text === '' || call.settled.length > MAX_CHARS) return call;
   if (recent.some((piece) => piece.at === at && piece.text === text)) return call;
   const lastAt = at > call.lastAt ? at : call.lastAt;
-  // a client that comes back is told the arguments from their beginning
+  // a client that reconnects gets the arguments from their beginning
   if (isFromStart(text, call)) return { ...call, settled: '', recent: [{ at, text }], lastAt };
-  let place = recent.length;
-  while (place > 0 && (recent[place - 1]?.at ?? '') > at) place--;
-  const all = recent.toSpliced(place, 0, { at, text });
+  let index = recent.length;
+  while (index > 0 && (recent[index - 1]?.at ?? '') > at) index--;
+  const all = recent.toSpliced(index, 0, { at, text });
   const first = all[0]?.text ?? '';
   const isWhole = call.settled === '' ? first.trimStart().startsWith('{') : call.isWhole;
-  return all.length > MOST_RECENT
+  return all.length > MAX_RECENT
     ? { ...call, settled: call.settled + first, recent: all.slice(1), isWhole, lastAt }
     : { ...call, recent: all, isWhole, lastAt };
 }
 
-function withPlaced(call: LiveCall, offset: number, text: string, at: string): LiveCall {
+function withOffset(call: LiveCall, offset: number, text: string, at: string): LiveCall {
   const grown = withPiece(call.grown, offset, text, 'characters');
   if (grown === call.grown) return call;
   return { ...call, grown, lastAt: at > call.lastAt ? at : call.lastAt };
@@ -74,7 +74,7 @@ function partialCall(call: LiveCall): UiToolCall {
   return { id: call.id, name: '', args, args_summary: args, partial: true };
 }
 
-/** On the text that is being made with them, else on a row of their own. */
+/** Adds unfinished calls to the streamed text of the same message, else to a new row. */
 export function withCallsRow(row: UiMessage | null, calls: readonly LiveCall[]): UiMessage | null {
   const [first] = calls;
   if (!first) return row;

@@ -4,62 +4,64 @@ import { own } from '../json.ts';
 import type { UiMessage } from './ui-message.ts';
 import type { UiApproval, UiStop } from './ui-state.ts';
 
-/** All text of an attempt up to this moment. */
+/** All text of an attempt up to this time is void. */
 export interface Discard {
   readonly step: number;
   readonly attempt: number;
   readonly at: string;
 }
 
-/** How far one agent of a run has come. */
+/** Progress of one agent of a run. */
 export interface AgentTrack {
-  /** Null for the agent that the user talks to. */
+  /** Null for the root agent. */
   readonly parent: string | null;
-  /** Text of steps up to here is in the log, or void. */
+  /** Last step with text that is in the log or void. */
   readonly doneStep: number;
-  /** When its newest step began: unfinished text and arguments from before it are void. */
+  /** Start of its newest step: unfinished text and arguments from before are void. */
   readonly startedAt: string;
-  /** Text that does not count. */
+  /** Text that is void. */
   readonly discarded: readonly Discard[];
-  /** What an agent that runs as a tool is doing; null once it is over. */
+  /** Status line of a nested agent; null when it has ended. */
   readonly note: UiMessage | null;
 }
 
-/** The execution that the log has come to. */
+/** The execution that the log has reached. */
 export interface UiRun {
   readonly id: string;
-  /** The log is known without a hole up to here. */
+  /** Number up to which the log has no gap. */
   readonly after: number;
   /** Highest number that was seen. */
   readonly last: number;
   readonly hasHole: boolean;
-  /** The log had no more when it was last read. */
+  /** Whether the last read reached the end of the log. */
   readonly isRead: boolean;
   readonly status: BroadcastStatus;
   readonly stop: UiStop | null;
   readonly stepCount: number;
   readonly usage: WireUsage;
   readonly approvals: readonly UiApproval[];
-  /** The message that it answers, and the one that new tool calls belong to. */
+  /** The message that it answers; `rowId` is the message that new tool calls belong to. */
   readonly inputId: string | null;
   readonly rowId: string | null;
-  /** Whether its rows may be on screen in another way, from the server's record or over a hole; if not, all is new. */
+  /**
+   * Whether its rows may already be in the list, from the server's record or across a gap. If not, all rows are new.
+   */
   readonly isOverlaid: boolean;
-  /** Whether steps are told: if not, tool calls are grouped by what is open. */
+  /** Whether the server sends steps. If not, tool calls are grouped by what is open. */
   readonly hasSteps: boolean;
-  /** Calls that run, in order. */
+  /** Running calls, in order. */
   readonly open: readonly { readonly id: string; readonly name: string }[];
-  /** What it does right now. */
+  /** Line that shows current activity. */
   readonly note: UiMessage | null;
   readonly agents: Readonly<Record<string, AgentTrack>>;
 }
 
-/** What the log says up to a place, and nothing else: the same log gives the same screen. */
+/** State derived from the log up to a position and nothing else: the same log gives the same view. */
 export interface LogSnapshot {
-  /** The conversation, without anything that is still being made. */
+  /** The conversation, without unfinished text. */
   readonly rows: readonly UiMessage[];
   readonly run: UiRun | null;
-  /** Earlier executions: how far they are known. */
+  /** Progress of earlier executions. */
   readonly behind: Readonly<Record<string, Pick<UiRun, 'after' | 'hasHole'>>>;
 }
 
@@ -120,7 +122,7 @@ export const withDiscard = (
   return withTrack(run, agent_id, { discarded: [...discarded, { step, attempt, at: timestamp }] });
 };
 
-/** Goes to an execution: the one before is over, and where its end was not seen something is missing. */
+/** Switches to an execution: the previous one is over, and has a gap if its end was not seen. */
 export function entered(snapshot: LogSnapshot, id: string): LogSnapshot & { readonly run: UiRun } {
   const { run, rows, behind } = snapshot;
   if (run?.id === id) return snapshot as LogSnapshot & { readonly run: UiRun };
@@ -129,7 +131,7 @@ export function entered(snapshot: LogSnapshot, id: string): LogSnapshot & { read
   return { rows, behind: { ...behind, [run.id]: { after: run.after, hasHole } }, run: newRun(id) };
 }
 
-/** Whatever is missing will not come any more. */
+/** Marks all gaps as closed: what is missing will not arrive. */
 export function withoutHoles(snapshot: LogSnapshot): LogSnapshot {
   const { rows, run, behind } = snapshot;
   if (!hasHoles(snapshot)) return snapshot;

@@ -3,34 +3,37 @@ import { own } from '../json.ts';
 import { applyEnvelope } from './apply-envelope.ts';
 import { entered, hasHoles, isEnd, withoutHoles, type LogSnapshot } from './log-snapshot.ts';
 
-/** A place in the log: an envelope, or what is known about the log there. */
+/** An entry of the log: an envelope, or a fact about the log at this position. */
 export interface Entry {
   readonly executionId: string;
   readonly seq: number;
-  /** `opened`: it runs, though its log was not seen. `known`: nothing up to here is missing. `read`: nor behind it. */
+  /**
+   * `opened`: it runs, but its log was not seen. `known`: nothing up to here is missing. `read`: nothing after it
+   * either.
+   */
   readonly what: Envelope | 'opened' | 'known' | 'read';
 }
 
 /**
- * The newest part of the log stays at hand: whatever comes late is put in its place, and what follows is applied
- * again. So the screen depends on what is known and not on how it came.
+ * The newest part of the log. A late entry is inserted and later ones are applied again, so the view depends on what
+ * is known and not on the order of arrival.
  */
 export interface LogWindow {
-  /** The screen before the entries. */
+  /** State before the entries. */
   readonly base: LogSnapshot;
-  /** In the order of the log, executions one after the other. */
+  /** Entries in log order, grouped by execution. */
   readonly entries: readonly Entry[];
   readonly snapshot: LogSnapshot;
-  /** Executions, oldest first. */
+  /** Execution ids, oldest first. */
   readonly order: readonly string[];
-  /** When the newest of them was first heard of. */
+  /** Time at which the newest of them was first seen. */
   readonly since: string;
 }
 
-/** As many are kept while nothing is missing, */
+/** Maximum entries while nothing is missing. */
 const KEPT = 50;
-/** and as many while something is; then it is given up. */
-const MOST_KEPT = 1_000;
+/** Maximum entries while there is a gap; beyond that, the gap is skipped. */
+const MAX_KEPT = 1_000;
 
 export const newWindow = (snapshot: LogSnapshot): LogWindow => ({
   base: snapshot,
@@ -40,7 +43,7 @@ export const newWindow = (snapshot: LogSnapshot): LogWindow => ({
   since: '',
 });
 
-/** With more entries, in any order; the same window if it knows them all. `at` is their time where they have none. */
+/** Adds entries in any order; returns the same window if all are known. `at` is the time of entries without one. */
 export function withEntries(window: LogWindow, entries: readonly Entry[], at: string): LogWindow {
   const fresh: Entry[] = [];
   let known = window;
@@ -52,7 +55,7 @@ export function withEntries(window: LogWindow, entries: readonly Entry[], at: st
   return fresh.length === 0 ? window : trimmed(merged(known, fresh));
 }
 
-/** What comes behind everything else is applied; anything else means to apply the window again. */
+/** Applies entries after the newest one; for any other order, applies the whole window again. */
 function merged(window: LogWindow, fresh: readonly Entry[]): LogWindow {
   const { entries, order, snapshot, base } = window;
   const all = [...entries, ...fresh];
@@ -80,7 +83,7 @@ function apply(snapshot: LogSnapshot, { executionId, seq, what }: Entry): LogSna
 const timeOf = ({ what }: Entry): string | null =>
   typeof what === 'object' ? what.timestamp : null;
 
-/** Seen before, or older than everything that could still be changed. */
+/** Whether an entry was seen, or is older than everything that can still change. */
 function isKnown(window: LogWindow, entry: Entry, fresh: readonly Entry[]): boolean {
   const { base, snapshot, entries } = window;
   const { executionId, seq, what } = entry;
@@ -95,11 +98,11 @@ function isKnown(window: LogWindow, entry: Entry, fresh: readonly Entry[]): bool
     return known !== undefined && known.after >= seq && !known.hasHole;
   }
   if (seq <= settled) return true;
-  const isIt = (other: Entry): boolean =>
+  const isMatch = (other: Entry): boolean =>
     other.seq === seq && other.executionId === executionId && typeof other.what === 'object';
-  // what lies behind all that was seen is usually next
+  // an entry after all others is usually the next one
   const isNews = snapshot.run?.id === executionId && seq > snapshot.run.last;
-  return (!isNews && entries.some(isIt)) || fresh.some(isIt);
+  return (!isNews && entries.some(isMatch)) || fresh.some(isMatch);
 }
 
 const ranks = { opened: 0, known: 2, read: 3 } as const;
@@ -113,8 +116,8 @@ function compare(order: readonly string[], a: Entry | undefined, b: Entry): numb
 }
 
 /**
- * A new execution is the newest, for a session runs one at a time. Only beside one that still runs the clock of the
- * server decides: then a client that has just come may hear the last words of the one before.
+ * Adds an execution as the newest, because a session runs one at a time. If another still runs, server time decides:
+ * a client that has just joined may get the last envelopes of the previous execution.
  */
 function ordered(
   { order, since, snapshot }: LogWindow,
@@ -130,10 +133,10 @@ function ordered(
     : { order: [...order, id], since: at };
 }
 
-/** What falls out of the window is settled, holes and all. */
+/** Drops old entries and keeps their effect, including gaps. */
 function trimmed(window: LogWindow): LogWindow {
   const { entries, base, snapshot } = window;
-  const most = hasHoles(snapshot) ? MOST_KEPT : KEPT * 2;
+  const most = hasHoles(snapshot) ? MAX_KEPT : KEPT * 2;
   if (entries.length <= most) return window;
   const left = entries.slice(0, -KEPT).reduce(apply, base);
   const next = { ...window, base: withoutHoles(left), entries: entries.slice(-KEPT) };

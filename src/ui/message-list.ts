@@ -5,7 +5,7 @@ import type { UiMessage, UiToolCall } from './ui-message.ts';
 
 export type MessageList = readonly UiMessage[];
 
-/** Where the answers to a message are: behind it, up to the next thing a user said. */
+/** Range of the answers to a message: after it, up to the next user message. */
 export interface Turn {
   readonly start: number;
   readonly end: number;
@@ -34,7 +34,7 @@ export function turnOf(rows: MessageList, inputId: string | null): Turn {
   return { start: input + 1, end };
 }
 
-/** The last place in the turn that fits, or -1. */
+/** Returns the last index in the turn that matches, or -1. */
 export function findInTurn(
   rows: MessageList,
   { start, end }: Turn,
@@ -53,31 +53,34 @@ export const callsOf = ({ metadata }: UiMessage): readonly UiToolCall[] =>
 export const hasCall = (row: UiMessage, callId: string): boolean =>
   callsOf(row).some(({ id }) => id === callId);
 
-export const inserted = (rows: MessageList, place: number, row: UiMessage): MessageList =>
-  place === rows.length ? [...rows, row] : rows.toSpliced(place, 0, row);
+export const inserted = (rows: MessageList, index: number, row: UiMessage): MessageList =>
+  index === rows.length ? [...rows, row] : rows.toSpliced(index, 0, row);
 
 export const without = (rows: MessageList, id: string): MessageList =>
   rows.some((row) => row.id === id) ? rows.filter((row) => row.id !== id) : rows;
 
-/** Nothing but these two: a result may have such fields of its own. */
-export const isCut = (value: unknown): value is TruncatedValue =>
+/**
+ * Whether a value is a truncated value. It must have exactly these two fields, because a result may have similar
+ * ones.
+ */
+export const isTruncated = (value: unknown): value is TruncatedValue =>
   isRecord(value) &&
   typeof value['ref'] === 'string' &&
   typeof value['summary'] === 'string' &&
   Object.keys(value).length === 2;
 
-/** A row whose text may have been too long for its frame. */
+/** Creates a row, whose text may be truncated. */
 export const rowOf = (
   row: Pick<UiMessage, 'id' | 'role' | 'timestamp'>,
   content: string | TruncatedValue,
 ): UiMessage =>
-  isCut(content)
+  isTruncated(content)
     ? { ...row, content: content.summary, metadata: { content_ref: content.ref } }
     : { ...row, content, metadata: noMetadata };
 
 const noMetadata: UiMessage['metadata'] = Object.freeze({});
 
-/** The new list, made of the old objects where they say the same; the old list where all do. */
+/** Returns the new list with old objects where they are equal; the old list if all are. */
 export function keepingOld(before: MessageList, after: MessageList): MessageList {
   if (before === after) return before;
   const old = new Map(before.map((row) => [row.id, row]));

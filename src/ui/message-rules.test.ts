@@ -16,8 +16,8 @@ const message = (role: UiRole, content: string, metadata: UiMetadata = {}): UiMe
 });
 const calls = { tool_calls: [{ id: 'c1', name: 'stock', args: null, args_summary: '{}' }] };
 
-describe('what a message is', () => {
-  it('a tool call message is an assistant that calls', () => {
+describe('message types', () => {
+  it('a tool call message has the role assistant and calls', () => {
     expect(isToolCallMessage(message('assistant', '', calls))).toBe(true);
     expect(isToolCallMessage(message('assistant', '', { tool_calls: [] }))).toBe(false);
     expect(isToolCallMessage(message('assistant', 'hi'))).toBe(false);
@@ -33,7 +33,7 @@ describe('what a message is', () => {
   });
 });
 
-describe('the text beside tool calls', () => {
+describe('the text next to tool calls', () => {
   it.each<[string, boolean, string]>([
     ['', false, 'nothing was said'],
     [' \n\t', false, 'blank'],
@@ -58,7 +58,7 @@ describe('the text beside tool calls', () => {
     expect(shouldRenderAssistantContent(message('assistant', content, calls))).toBe(isShown);
   });
 
-  it('without calls the text is the answer, JSON or not', () => {
+  it('shows any text without calls, also JSON', () => {
     expect(shouldRenderAssistantContent(message('assistant', '{"city":"Rome"}'))).toBe(true);
     expect(shouldRenderAssistantContent(message('assistant', ' '))).toBe(false);
   });

@@ -9,8 +9,8 @@ export const isToolResultMessage = ({ role }: UiMessage): boolean => role === 't
 export const hasToolError = ({ metadata }: UiMessage): boolean => metadata.tool_error !== undefined;
 
 /**
- * Beside tool calls only natural language is worth showing: models also write the arguments of their calls there.
- * Without calls the content is the answer, whatever it looks like.
+ * Whether to show the text of an assistant message. Next to tool calls only natural language is shown, because models
+ * also write call arguments there. Without calls the content is the answer, whatever its form.
  */
 export function shouldRenderAssistantContent(message: UiMessage): boolean {
   const { content } = message;

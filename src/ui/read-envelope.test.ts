@@ -14,10 +14,10 @@ const approval = (hidden: unknown): unknown => ({
 
 it.each([
   [['/ssn'], ['/ssn']],
-  // something is hidden, and where cannot be read: all of it is marked
+  // hidden positions cannot be read, so everything is marked
   ['/ssn', ['']],
   [[1], ['']],
   [{ at: '/ssn' }, ['']],
-])('an approval whose hidden parts are %j marks %j', (hidden, marked) => {
+])('an approval with hidden parts %j marks %j', (hidden, marked) => {
   expect(readEnvelope(approval(hidden))?.envelope.payload).toMatchObject({ hidden: marked });
 });

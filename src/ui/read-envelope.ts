@@ -11,9 +11,9 @@ import {
   isStatus,
   isText,
   isTextList,
-  isTextOrCut,
+  isTextOrTruncated,
   isUsage,
-  isYesNo,
+  isBoolean,
   may,
   maybe,
   must,
@@ -25,7 +25,7 @@ import {
 
 const call = { tool: must(isName), tool_call_id: must(isName) };
 
-/** What the reducer reads of each payload. A field without a value that can take its place is needed. */
+/** Fields that the reducer reads of each payload. A field without a replacement value is required. */
 const fields: {
   readonly [T in EnvelopeType]: { readonly [F in keyof EnvelopePayloads[T]]?: Field };
 } = {
@@ -38,29 +38,30 @@ const fields: {
     resolved_by: maybe(orNull(isName), null),
     remedy: maybe(orNull(isRemedy), null),
     error_message: maybe(orNull(isText), null),
-    last_response: maybe(orNull(isTextOrCut), null),
+    last_response: maybe(orNull(isTextOrTruncated), null),
     explanation: maybe(isExplanation, undefined),
   },
   'agent.message': {
     message_id: must(isName),
     role: must((role) => role === 'user' || role === 'assistant'),
-    content: must(isTextOrCut),
+    content: must(isTextOrTruncated),
     step: may(isCount, 0),
     reasoning: maybe(isText, undefined),
   },
   'agent.step.started': { step: must(isCount) },
   'agent.step.completed': {
     step: must(isCount),
-    has_tool_calls: may(isYesNo, false),
+    has_tool_calls: may(isBoolean, false),
     usage: may(isUsage, { input: 0, output: 0, total: 0 }),
   },
   'agent.tool.started': { ...call, args_summary: may(isText, ''), args: maybe(isBounded, null) },
   'agent.tool.completed': {
     ...call,
-    success: must(isYesNo),
+    success: must(isBoolean),
     error: may(orNull(isText), null),
+    error_code: maybe(isName, undefined),
     duration_ms: may(isAmount, 0),
-    result_summary: may(isTextOrCut, ''),
+    result_summary: may(isTextOrTruncated, ''),
     args_summary: maybe(isText, ''),
     args: maybe(isBounded, null),
   },
@@ -105,7 +106,7 @@ export const envelopeTypes: readonly EnvelopeType[] = Object.keys(fields) as Env
 
 export const isEnvelopeType = (type: string): type is EnvelopeType => Object.hasOwn(fields, type);
 
-/** An envelope that can be applied, and whether something of it could not be used. */
+/** An envelope that can be applied, and whether a part of it was invalid. */
 export interface ReadEnvelope {
   readonly envelope: Envelope;
   readonly isWhole: boolean;
@@ -114,12 +115,12 @@ export interface ReadEnvelope {
 /** Types of newer servers. */
 const LATER = /^agent\.[a-z_.]{1,60}$/;
 
-/** Each is looked at once, though a source and the reducer both ask. */
+/** Cache, because a source and the reducer both check an envelope. */
 const known = new WeakMap<object, ReadEnvelope | null>();
 
 /**
- * What came over a wire as an envelope; null where it cannot be used. A field that is wrong and not needed is replaced,
- * texts are cut, and a type that this version does not know is an envelope that shows nothing. Never throws.
+ * Reads an envelope from the wire; null if it is invalid. An invalid optional field is replaced, texts are truncated,
+ * and an unknown type becomes an envelope that shows nothing. Never throws.
  */
 export function readEnvelope(value: unknown): ReadEnvelope | null {
   if (!isRecord(value)) return null;
@@ -131,7 +132,7 @@ export function readEnvelope(value: unknown): ReadEnvelope | null {
       read = null;
     }
     known.set(value, read);
-    // what a source hands on is known for what it was
+    // an envelope that a source passes on keeps its result
     if (read) known.set(read.envelope, read);
   }
   return read;
@@ -156,28 +157,31 @@ function checked(value: Record<string, unknown>): ReadEnvelope | null {
   const { parent_agent_id: _, ...rest } = value;
   const head = { ...rest, ...(parent !== undefined && { parent_agent_id: parent }) };
   return {
-    envelope: { ...head, payload: fit.value } as unknown as Envelope, // as its type wants it
+    envelope: { ...head, payload: fit.value } as unknown as Envelope, // matches its type
     isWhole: fit.isWhole,
   };
 }
 
-/** Chunks and deltas are in no log. */
+/** chunks and deltas are not logged */
 export const isNumbered = (type: unknown): boolean =>
   type !== 'agent.stream.chunk' && type !== 'agent.reasoning.chunk' && type !== 'agent.tool.delta';
 
-/** Numbers begin with 1, and each envelope names one before it. */
+/** Whether the numbers are valid: they start with 1, and each envelope names a previous one. */
 const isPlace = (seq: unknown, prev: unknown): boolean =>
   isCount(seq) &&
   Number(seq) > 0 &&
   (prev === null || (isCount(prev) && Number(prev) < Number(seq)));
 
-/** A page of the log as it can be used. */
+/** A valid page of the log. */
 export interface ReadRefill extends Omit<Refill, 'unfinished'> {
   readonly unfinished: readonly Envelope[];
   readonly ignored: number;
 }
 
-/** A page of the log with the envelopes that can be used, and how many cannot; null where it is none. Never throws. */
+/**
+ * Reads a page of the log with its valid envelopes and the number of invalid ones; null if it is not a page. Never
+ * throws.
+ */
 export function readRefill(value: unknown): ReadRefill | null {
   try {
     if (!isRecord(value)) return null;

@@ -1,42 +1,43 @@
-import type { BroadcastStatus } from '../agent/agent-status.ts';
+import { broadcastStatuses, type BroadcastStatus } from '../agent/broadcast-status.ts';
 import { isRecord, own } from '../json.ts';
 import { boundedText } from './bounded.ts';
-import { isCut } from './message-list.ts';
+import { isTruncated } from './message-list.ts';
 
-/** Whether a value can be used. */
+/** Whether a value is valid. */
 export type Check = (value: unknown) => boolean;
 
-/** A field that is needed, or one with a value that takes the place of what cannot be used. */
+/** A required field, or one with a value that replaces an invalid one. */
 export interface Field {
   readonly fits: Check;
   readonly otherwise?: unknown;
-  /** It may be missing. */
+  /** Whether it may be missing. */
   readonly isOptional?: true;
 }
 
-/** By name, as they are walked through for every record. */
+/** Fields as entries, because they are walked for every record. */
 export type Fields = readonly (readonly [name: string, field: Field])[];
 
 export const fieldsOf = (fields: Readonly<Record<string, Field | undefined>>): Fields =>
   Object.entries(fields).flatMap(([name, field]) => (field ? [[name, field] as const] : []));
 
-/** Far beyond every id that is made, and yet a bound. */
-const LONGEST_NAME = 200_000;
+/** Maximum characters of an id, far beyond every generated one. */
+const MAX_NAME = 200_000;
 
 export const isText: Check = (value) => typeof value === 'string';
-export const isName: Check = (value) => typeof value === 'string' && value.length <= LONGEST_NAME;
+export const isName: Check = (value) => typeof value === 'string' && value.length <= MAX_NAME;
 const isShort: Check = (value) => typeof value === 'string' && value.length <= 10_000;
 export const isTextList: Check = (value) =>
   Array.isArray(value) && value.length <= 100 && value.every(isShort);
-export const isYesNo: Check = (value) => typeof value === 'boolean';
+export const isBoolean: Check = (value) => typeof value === 'boolean';
 export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 export const isAmount: Check = (value) => typeof value === 'number' && value >= 0 && value <= 1e15;
-export const isTextOrCut: Check = (value) => isText(value) || (isCut(value) && isName(value.ref));
+export const isTextOrTruncated: Check = (value) =>
+  isText(value) || (isTruncated(value) && isName(value.ref));
 export const isRemedy: Check = (value) =>
   isRecord(value) &&
   isShort(value['text']) &&
   (value['option'] === undefined || isName(value['option']));
-/** Kinds that this release does not know are shown as text, so any name is one. */
+/** Whether it is a name: unknown kinds are shown as text, so any name is valid. */
 const isAction: Check = (value) =>
   isRecord(value) &&
   isName(value['kind']) &&
@@ -66,21 +67,12 @@ export const maybe = (fits: Check, otherwise: unknown): Field => ({
   isOptional: true,
 });
 
-const statuses: Readonly<Record<BroadcastStatus, true>> = {
-  idle: true,
-  processing: true,
-  paused: true,
-  completed: true,
-  stopped: true,
-  cancelled: true,
-  failed: true,
-};
 export const isStatus = (value: unknown): value is BroadcastStatus =>
-  typeof value === 'string' && Object.hasOwn(statuses, value);
+  broadcastStatuses.some((status) => status === value);
 
 /**
- * A record whose fields can be used; null where one that is needed cannot. Texts are cut, other fields are left as they
- * are, and a record that needs no change is the same object.
+ * Reads the fields of a record; null if a required one is invalid. Texts are truncated, other fields stay, and a
+ * record that needs no change is the same object.
  */
 export function readFields(
   wanted: Fields,
@@ -105,7 +97,7 @@ export function readFields(
 
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return boundedText(value);
-  if (!isCut(value)) return value;
+  if (!isTruncated(value)) return value;
   const { summary, ref } = value;
   const short = boundedText(summary);
   return short === summary ? value : { summary: short, ref };

@@ -6,7 +6,7 @@ import {
   isName,
   isRemedy,
   isText,
-  isYesNo,
+  isBoolean,
   maybe,
   must,
   orNull,
@@ -40,7 +40,7 @@ const isCall: Check = (value) =>
   isBounded(value['args']);
 const isContinuation: Check = (value) =>
   isRecord(value) &&
-  isYesNo(value['should_continue']) &&
+  isBoolean(value['should_continue']) &&
   isText(value['reason']) &&
   [value['stop_reason'], value['resolved_by']].every(orNull(isName)) &&
   orNull(isRemedy)(value['remedy']);
@@ -59,18 +59,19 @@ const metadataFields: { readonly [F in keyof UiMetadata]-?: Field } = {
   tool_name: maybe(isName, undefined),
   tool_result: maybe(isBounded, null),
   tool_error: maybe(isText, 'failed'),
+  tool_error_code: maybe(isName, undefined),
   tool_duration_ms: maybe(isAmount, undefined),
   status_type: maybe(oneOf(statusTypes), 'info'),
   continuation: maybe(isContinuation, undefined),
   content_ref: maybe(isName, undefined),
   reasoning: maybe(isText, undefined),
-  streaming: maybe(isYesNo, undefined),
-  pending: maybe(isYesNo, undefined),
+  streaming: maybe(isBoolean, undefined),
+  pending: maybe(isBoolean, undefined),
   agent_id: maybe(isName, undefined),
   parent_agent_id: maybe(isName, undefined),
 };
 
-/** Fields that only the server knows stay, unless they could not be laid out. */
+/** Keeps fields that only the server knows, unless the view cannot show them. */
 function withoutUnbounded(record: Record<string, unknown>): Record<string, unknown> {
   const isLarge = (name: string): boolean =>
     !Object.hasOwn(metadataFields, name) && !isBounded(record[name]);
@@ -83,7 +84,7 @@ function withoutUnbounded(record: Record<string, unknown>): Record<string, unkno
 const message = fieldsOf(messageFields);
 const metadata = fieldsOf(metadataFields);
 
-/** The messages of a list that can be shown, and how much of it cannot. Never throws. */
+/** Reads the messages of a list and counts the invalid ones. Never throws. */
 export function readMessages(list: readonly UiMessage[]): {
   readonly messages: readonly UiMessage[];
   readonly ignored: number;

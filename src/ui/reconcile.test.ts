@@ -21,8 +21,8 @@ const user = row('u1', 'user', 'Lamps?');
 const answer = row('a1', 'assistant', 'We have 7.');
 const stop = row('x1:stop', 'status', 'Stopped.', { status_type: 'continuation' });
 
-describe('the conversation of the server wins', () => {
-  it('what is equal keeps its object, and an equal list is the same list', () => {
+describe('reconcileMessages', () => {
+  it('keeps equal objects and an equal list', () => {
     const streamed = [user, answer, stop];
     expect(reconcile(streamed, [{ ...user }, structuredClone(answer)])).toBe(streamed);
     const [first, second] = reconcile(streamed, [{ ...user }, { ...answer, content: 'We had 7.' }]);
@@ -30,7 +30,7 @@ describe('the conversation of the server wins', () => {
     expect(second).toMatchObject({ id: 'a1', content: 'We had 7.' });
   });
 
-  it('passing things vanish; errors and why it stopped stay in their place', () => {
+  it('removes temporary rows and keeps errors and stops in place', () => {
     const failed = row('x0:stop', 'status', 'Failed.', { status_type: 'error' });
     const streamed = [
       row('u0', 'user', 'Hi'),
@@ -49,7 +49,7 @@ describe('the conversation of the server wins', () => {
     ]);
   });
 
-  it('a call without a text is known by its call, a result by the call it answers', () => {
+  it('matches a message without text by its call, and a result by its call', () => {
     const streamed = [
       user,
       row('x1:calls:c1', 'assistant', '', { tool_calls: [call('c1')] }),
@@ -68,7 +68,7 @@ describe('the conversation of the server wins', () => {
     const result = reconcile(streamed, canonical);
     expect(ids(result)).toEqual(['u1', 'm2', 'm3']);
     expect(result[1]).toEqual(canonical[1]);
-    // how long it took and that it failed only the stream knows
+    // only the stream has the duration and the failure
     expect(result[2]?.metadata).toEqual({
       tool_call_id: 'c1',
       tool_result: { pieces: 7 },
@@ -78,7 +78,7 @@ describe('the conversation of the server wins', () => {
     expect(reconcile(result, canonical)).toBe(result);
   });
 
-  it('ids of calls that come again in a later turn are not mixed up', () => {
+  it('does not confuse call ids that repeat in a later turn', () => {
     const turn = (n: number, made: boolean): UiMessage[] => [
       row(`u${n}`, 'user', 'go'),
       row(made ? `x${n}:calls:c1` : `m${n}`, 'assistant', '', { tool_calls: [call('c1')] }),
@@ -91,18 +91,18 @@ describe('the conversation of the server wins', () => {
     expect(ids(result)).toEqual(['u1', 'm1', 't1', 'x1:stop', 'u2', 'm2', 't2']);
   });
 
-  it('a call is known also where the stream has not heard the question', () => {
+  it('matches a call even if the stream has no user message', () => {
     const made = row('x1:calls:c1', 'assistant', '', { tool_calls: [call('c1')] });
     const canonical = [user, row('m2', 'assistant', '', { tool_calls: [call('c1')] })];
     expect(ids(reconcile([made], canonical))).toEqual(['u1', 'm2']);
   });
 
-  it('what a page of the server leaves out stays before it, what came since stays behind it', () => {
+  it('keeps older rows before a page of the server, and newer rows after it', () => {
     const streamed = [row('u0', 'user', 'Hi'), user, answer, row('u2', 'user', 'More?')];
     expect(ids(reconcile(streamed, [user, answer]))).toEqual(['u0', 'u1', 'a1', 'u2']);
   });
 
-  it('own words that the server has by now show once, one for one', () => {
+  it('shows a pending user message once when the server has it', () => {
     const sent = (id: string) => row(id, 'user', 'go', { pending: true });
     const canonical = [user, answer, row('u2', 'user', 'go')];
     expect(ids(reconcile([user, answer, sent('s1'), sent('s2')], canonical))).toEqual([
@@ -114,7 +114,7 @@ describe('the conversation of the server wins', () => {
     expect(ids(reconcile([user, answer, sent('s1')], [user, answer]))).toEqual(['u1', 'a1', 's1']);
   });
 
-  it('an empty side is no trouble', () => {
+  it('accepts an empty list on either side', () => {
     expect(reconcile([], [user])).toEqual([user]);
     expect(reconcile([user, stop], [])).toEqual([user, stop]);
     const nothing: UiMessage[] = [];

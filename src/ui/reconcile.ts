@@ -1,19 +1,19 @@
 import { sameJson } from '../json.ts';
-import { isPassing } from './reducer-state.ts';
+import { isTemporary } from './reducer-state.ts';
 import { callsOf, sameItems, type MessageList } from './message-list.ts';
 import { isSaid } from './sent-messages.ts';
 import type { UiMessage } from './ui-message.ts';
 
 /**
- * The conversation as the server keeps it, with what only the stream knows: errors, why it stopped, how long a tool
- * took, and what was said since. Messages that say the same stay the same objects.
+ * Merges the server's conversation with what only the stream has: errors, stops, tool durations and newer messages.
+ * Equal messages stay the same objects.
  */
 export function reconcileMessages(streamed: MessageList, canonical: MessageList): MessageList {
   const partner = partners(streamed, canonical);
   const merged = new Map<UiMessage, UiMessage>();
   for (const [ours, theirs] of partner) merged.set(theirs, mergedRow(ours, theirs));
   const result: UiMessage[] = [];
-  /** What only the stream has goes before the next message that both have. */
+  /** Inserts rows that only the stream has before the next row that both have. */
   let waiting: UiMessage[] = [];
   const before = new Map<UiMessage, UiMessage[]>();
   const confirmed = confirmedUserRows(streamed, canonical, partner);
@@ -30,16 +30,16 @@ export function reconcileMessages(streamed: MessageList, canonical: MessageList)
   return sameItems(streamed, result) ? streamed : result;
 }
 
-const stays = (row: UiMessage): boolean => row.metadata.pending === true || !isPassing(row);
+const stays = (row: UiMessage): boolean => row.metadata.pending === true || !isTemporary(row);
 
-/** The server's words win; what it does not say is kept. */
+/** Merges a row: the server wins, missing fields are kept. */
 function mergedRow(ours: UiMessage, theirs: UiMessage): UiMessage {
   const { streaming: _s, pending: _p, content_ref: _c, ...kept } = ours.metadata;
   const row = { ...theirs, metadata: { ...kept, ...theirs.metadata } };
   return sameJson(ours, row) ? ours : row;
 }
 
-/** Which message of the server each of ours is: by id, else by the calls of the same turn. */
+/** Pairs each streamed row with a row of the server: by id, else by the calls of the same turn. */
 function partners(streamed: MessageList, canonical: MessageList): Map<UiMessage, UiMessage> {
   const ids = new Map(canonical.map((row) => [row.id, row]));
   const calls = new Map<string, UiMessage>();
@@ -61,7 +61,7 @@ function partners(streamed: MessageList, canonical: MessageList): Map<UiMessage,
   return found;
 }
 
-/** Ids of calls are unique in an execution only. */
+/** Returns keys of calls by turn, because call ids are unique only within an execution. */
 function turns(rows: MessageList): [UiMessage, string][] {
   let turn = '';
   return rows.map((row) => {
@@ -76,7 +76,7 @@ function callKeys(row: UiMessage): string[] {
   return callsOf(row).map(({ id }) => `call ${id}`);
 }
 
-/** Our own words that the server has by now, each taken for one of its messages. */
+/** Finds pending user messages that the server has, each paired with one of its messages. */
 function confirmedUserRows(
   streamed: MessageList,
   canonical: MessageList,
@@ -87,9 +87,9 @@ function confirmedUserRows(
   const confirmed = new Set<UiMessage>();
   for (const ours of streamed) {
     if (ours.metadata.pending !== true) continue;
-    const place = fresh.findIndex(({ content }) => isSaid(ours.content, content));
-    if (place < 0) continue;
-    fresh.splice(0, place + 1);
+    const index = fresh.findIndex(({ content }) => isSaid(ours.content, content));
+    if (index < 0) continue;
+    fresh.splice(0, index + 1);
     confirmed.add(ours);
   }
   return confirmed;

@@ -13,8 +13,8 @@ import { confirmed } from './sent-messages.ts';
 import type { UiState } from './ui-state.ts';
 
 /**
- * The state after one more envelope; the same object if the envelope says nothing new. Pure, and whatever is given as an
- * envelope never throws: what cannot be used is left out and counted in `ignored`.
+ * Returns the state after an envelope; the same object if it changes nothing. Pure, and never throws: an invalid
+ * envelope is left out and counted in `ignored`.
  */
 export function reduceEnvelope(state: UiState, envelope: Envelope): UiState {
   const read = readEnvelope(envelope);
@@ -30,7 +30,7 @@ function withEnvelope(reducer: ReducerState, envelope: Envelope): ReducerState {
   return withLog(reducer, envelope.session_id, entriesOf([envelope]));
 }
 
-/** The state after a page of the log: what was missing is put in its place. Never throws, as `reduceEnvelope`. */
+/** Returns the state after a page of the log, which fills gaps. Never throws, like `reduceEnvelope`. */
 export function reduceRefill(state: UiState, refill: Refill): UiState {
   const page = readRefill(refill);
   if (page === null) return withIgnored(state, 1);
@@ -39,7 +39,7 @@ export function reduceRefill(state: UiState, refill: Refill): UiState {
   if (executionId === null || (envelopes.length === 0 && seq === 0)) return counted;
   const mark: Entry = { executionId, seq, what: more ? 'known' : 'read' };
   return guarded(counted, (reducer) =>
-    // behind the log: what it has finished is not begun again
+    // apply unfinished text after the log, so that finished text does not start again
     inOrderOf(
       unfinished,
       unfinished.reduce(
@@ -50,7 +50,7 @@ export function reduceRefill(state: UiState, refill: Refill): UiState {
   );
 }
 
-/** The state of what a change makes of its book; a change that throws is none. */
+/** Applies a change to the reducer state; a change that throws is dropped. */
 function guarded(state: UiState, change: (reducer: ReducerState) => ReducerState): UiState {
   try {
     const reducer = reducerStateOf(state);

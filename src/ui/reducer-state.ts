@@ -17,29 +17,29 @@ import {
 import type { UiMessage } from './ui-message.ts';
 import type { LogPlace, UiState } from './ui-state.ts';
 
-/** A message of the user that the server has not shown yet. */
+/** A user message that the server has not sent back yet. */
 export interface Sent {
   readonly message: UiMessage;
-  /** The execution that answers it, once the server has told. */
+  /** The execution that answers it, once the server has named it. */
   readonly executionId: string | null;
 }
 
-/** What the reducer remembers beside what is on screen. */
+/** State that the reducer keeps in addition to the visible state. */
 export interface ReducerState {
   readonly sessionId: string | null;
   readonly log: LogWindow;
-  /** Texts that are being made, by agent. */
+  /** Unfinished texts by agent. */
   readonly texts: Readonly<Record<string, StreamedText>>;
-  /** Reasoning that is being made, of the agent that the user talks to. */
+  /** Unfinished reasoning of the root agent. */
   readonly reasoning?: StreamedText | null;
-  /** Where the next text of an attempt begins, by agent, step and attempt. */
+  /** Start of the next text of an attempt, by agent, step and attempt. */
   readonly floors: Readonly<Record<string, number>>;
   readonly calls: readonly LiveCall[];
   readonly sent: readonly Sent[];
   readonly sentCount: number;
-  /** The messages that this book has put on screen. */
+  /** The messages that this state has produced. */
   readonly shown: MessageList;
-  /** What came and could not be used; absent where nothing was. */
+  /** Number of invalid inputs; absent if there were none. */
   readonly ignored?: number;
 }
 
@@ -54,17 +54,20 @@ const newReducerState = (snapshot: LogSnapshot, sessionId: string | null): Reduc
   shown: snapshot.rows,
 });
 
-/** Before the first envelope; `history` is the conversation as the server keeps it. */
+/** Creates the state before the first envelope. `history` is the server's conversation. */
 export function newUiState(history: readonly UiMessage[] = []): UiState {
   const { messages, ignored } = readMessages(history);
   return stateOf({ ...newReducerState(newSnapshot(messages), null), ignored });
 }
 
-/** The book of a state. One that lost it, or was given other messages, is taken as it looks. */
+/**
+ * Returns the reducer state of a UI state. If it is missing, or the messages were replaced, it is rebuilt from the
+ * visible state.
+ */
 export function reducerStateOf(state: UiState): ReducerState {
   const { reducer, messages } = state;
   if (reducer?.shown === messages) return reducer;
-  const rows = messages.filter((message) => !isPassing(message));
+  const rows = messages.filter((message) => !isTemporary(message));
   if (reducer) {
     const { log } = reducer;
     const base = { ...log.base, rows, run: overlaid(log.base.run) };
@@ -83,7 +86,7 @@ export function reducerStateOf(state: UiState): ReducerState {
   return { ...fresh, ignored, sent, sentCount: sent.length, shown: messages };
 }
 
-/** Counts what could not be used. */
+/** Counts invalid inputs. */
 export function withIgnored(state: UiState, count: number): UiState {
   const reducer = reducerStateOf(state);
   return stateOf({ ...reducer, ignored: (reducer.ignored ?? 0) + count }, state);
@@ -91,19 +94,19 @@ export function withIgnored(state: UiState, count: number): UiState {
 
 const overlaid = (run: UiRun | null): UiRun | null => run && { ...run, isOverlaid: true };
 
-/** Of another session: nothing of it may show here. */
+/** Whether the id belongs to another session: nothing of it may show here. */
 export const isForeign = ({ sessionId }: ReducerState, id: string | null): boolean =>
   sessionId !== null && id !== null && sessionId !== id;
 
-/** Only on screen while it happens. */
-export const isPassing = ({ role, metadata }: UiMessage): boolean =>
+/** Whether a row is temporary. */
+export const isTemporary = ({ role, metadata }: UiMessage): boolean =>
   metadata.streaming === true ||
   metadata.pending === true ||
   (role === 'status' &&
     metadata.status_type !== 'error' &&
     metadata.status_type !== 'continuation');
 
-/** The state that a book shows; the messages of `before` stay the same list if nothing on it has changed. */
+/** Returns the visible state; the messages of `before` stay the same list if nothing has changed. */
 export function stateOf(reducer: ReducerState, before?: UiState): UiState {
   const { run } = reducer.log.snapshot;
   const messages = messagesOf(reducer, before?.messages);
@@ -124,7 +127,7 @@ export function stateOf(reducer: ReducerState, before?: UiState): UiState {
   };
 }
 
-/** The first hole in the order of the log. */
+/** Returns the first gap in log order. */
 function gapOf({ snapshot, order }: LogWindow): LogPlace | null {
   const { run, behind } = snapshot;
   for (const executionId of order) {
@@ -134,10 +137,11 @@ function gapOf({ snapshot, order }: LogWindow): LogPlace | null {
   return run?.hasHole ? { executionId: run.id, after: run.after } : null;
 }
 
-/** What comes of a text, or of arguments, behind a hole does not show. */
-function textGapOf({ log, texts, calls }: ReducerState): string | null {
+/** What comes of a text, of reasoning or of arguments behind a hole does not show. */
+function textGapOf({ log, texts, reasoning, calls }: ReducerState): string | null {
   if (log.snapshot.run?.status !== 'processing') return null;
   for (const id in texts) if (hasHole(texts[id] ?? noText)) return texts[id]?.messageId ?? null;
+  if (reasoning && hasHole(reasoning)) return reasoning.messageId;
   return calls.find(({ grown }) => hasHole(grown))?.id ?? null;
 }
 
@@ -148,7 +152,7 @@ function messagesOf(reducer: ReducerState, before: MessageList | undefined): Mes
   return before && sameItems(before, messages) ? before : messages;
 }
 
-/** What is on its way: behind the conversation, with the user's own next words around it. */
+/** Returns the unfinished rows after the conversation, with pending user messages. */
 function tailOf({ log, texts, reasoning = null, calls, sent }: ReducerState): UiMessage[] {
   const { run } = log.snapshot;
   const own = sent.map(({ message }) => message);
@@ -158,7 +162,7 @@ function tailOf({ log, texts, reasoning = null, calls, sent }: ReducerState): Ui
   const said = live.find(({ parentId }) => parentId === null);
   const row = withCallsRow(liveRow(said, reasoning?.text ? reasoning : null), calls);
   if (row) tail.push(row);
-  // nested agents work inside a call
+  // nested agents run inside a call
   if (run.open.length > 0) tail.push(...nestedNotes(run, live));
   if (run.note && !said) tail.push(run.note);
   tail.push(...own);

@@ -1,13 +1,13 @@
 import type { TruncatedValue } from '../broadcasting/envelope.ts';
 import { reducerStateOf, stateOf, type ReducerState, type Sent } from './reducer-state.ts';
 import type { Entry } from './log-window.ts';
-import { isCut, type MessageList } from './message-list.ts';
+import { isTruncated, type MessageList } from './message-list.ts';
 import type { UiMessage } from './ui-message.ts';
 import type { UiState } from './ui-state.ts';
 
 /**
- * Shows what the user wrote before the server has it. The server's message with the same words takes its place: one
- * for one and in order, so the same words sent twice show twice.
+ * Shows a user message before the server has it. The server's message with the same text replaces it, one for one and
+ * in order, so the same text sent twice shows twice.
  */
 export function withUserMessage(state: UiState, text: string, id?: string): UiState {
   const reducer = reducerStateOf(state);
@@ -23,29 +23,29 @@ export function withUserMessage(state: UiState, text: string, id?: string): UiSt
   return stateOf({ ...reducer, sent, sentCount: count }, state);
 }
 
-/** The server has taken a message that is shown already, and names the execution that answers it. */
+/** Records that the server accepted a visible message, and the execution that answers it. */
 export function acceptUserMessage(state: UiState, id: string, executionId: string): UiState {
   const reducer = reducerStateOf(state);
-  const place = reducer.sent.findIndex(({ message }) => message.id === id);
-  const known = reducer.sent[place];
+  const index = reducer.sent.findIndex(({ message }) => message.id === id);
+  const known = reducer.sent[index];
   if (!known || known.executionId === executionId) return state;
   const { run, behind } = reducer.log.snapshot;
   const isShown =
     Object.hasOwn(behind, executionId) || (run?.id === executionId && run.inputId !== null);
   const sent = isShown
-    ? reducer.sent.toSpliced(place, 1)
-    : reducer.sent.with(place, { ...known, executionId });
+    ? reducer.sent.toSpliced(index, 1)
+    : reducer.sent.with(index, { ...known, executionId });
   return stateOf({ ...reducer, sent }, state);
 }
 
-/** Takes back a message that could not be sent. */
+/** Removes a message that could not be sent. */
 export function withoutUserMessage(state: UiState, id: string): UiState {
   const reducer = reducerStateOf(state);
   const sent = reducer.sent.filter(({ message }) => message.id !== id);
   return sent.length === reducer.sent.length ? state : stateOf({ ...reducer, sent }, state);
 }
 
-/** After the log has moved: what the server shows now is no longer shown as sent. */
+/** Removes pending messages that the server shows now. Called after the log has moved. */
 export function confirmed(
   reducer: ReducerState,
   before: MessageList,
@@ -61,21 +61,21 @@ export function confirmed(
   return sent === reducer.sent ? reducer : { ...reducer, sent };
 }
 
-/** The first that is known to belong to the execution, else the first with these words. */
+/** Returns the first message of the execution, else the first with this text. */
 export function withoutFirst(
   sent: readonly Sent[],
   content: string | TruncatedValue,
   executionId: string | null,
 ): readonly Sent[] {
   const own = sent.findIndex((one) => executionId !== null && one.executionId === executionId);
-  const place =
+  const index =
     own >= 0
       ? own
       : sent.findIndex((one) => one.executionId === null && isSaid(one.message.content, content));
-  return place < 0 ? sent : sent.toSpliced(place, 1);
+  return index < 0 ? sent : sent.toSpliced(index, 1);
 }
 
 export const isSaid = (text: string, content: string | TruncatedValue): boolean =>
-  isCut(content)
+  isTruncated(content)
     ? text.startsWith(content.summary.replace(/…$/, ''))
     : text.trim() === content.trim();

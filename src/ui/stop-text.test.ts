@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { WireExplanation } from '../broadcasting/envelope.ts';
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import { offeredGrant, stopLine, stopText } from './stop-text.ts';
+import { stopControl, stopLine, stopText } from './stop-text.ts';
 
 const stop = {
   status: 'stopped',
@@ -43,7 +44,7 @@ describe('stopText', () => {
     );
   });
 
-  it('D02: names the limit and the option where a server sends no explanation', () => {
+  it('D02: names the limit and the option if a server sends no explanation', () => {
     expect(stopLine(stop)).toBe(
       `${stop.stop_message} To continue: call resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).`,
     );
@@ -70,10 +71,34 @@ describe('stopText', () => {
   it('offers nothing for a completed run', () => {
     expect(stopText({ ...stop, status: 'completed' }).remedy).toBeNull();
   });
+});
 
-  it('finds the grant that an explanation offers, else that of the remedy', () => {
-    expect(offeredGrant({ ...stop, explanation })).toEqual({ steps: 5 });
-    expect(offeredGrant(stop)).toEqual({ steps: 5 });
-    expect(offeredGrant({ ...stop, explanation: { ...explanation, actions: [] } })).toBeUndefined();
+describe('stopControl', () => {
+  const offering = (...actions: WireExplanation['actions']) => ({
+    ...stop,
+    explanation: { ...explanation, actions },
+  });
+  const text = 'To continue, do that.';
+
+  it('is the first action of an explanation that a button can take', () => {
+    const grant = { kind: 'grant', grant: { steps: 5 } };
+    expect(stopControl({ ...stop, explanation })).toEqual(grant);
+    const wait = { kind: 'wait', text, until: '2026-01-16T12:00:00.000Z' } as const;
+    expect(stopControl(offering(wait, ...explanation.actions))).toEqual(grant);
+    expect(stopControl(offering({ kind: 'resume', text }))).toEqual({ kind: 'resume' });
+    expect(stopControl(offering({ kind: 'retry', text }))).toEqual({ kind: 'retry' });
+    expect(stopControl(offering({ kind: 'new_message', text }))).toBeNull();
+    expect(stopControl(offering())).toBeNull();
+  });
+
+  it('a run that needs approval cannot simply be resumed', () => {
+    const approve = { kind: 'approve', text, call_ids: ['call_1'] } as const;
+    expect(stopControl({ ...offering(approve), status: 'paused' })).toBeNull();
+  });
+
+  it('is the remedy if a server sends no explanation', () => {
+    expect(stopControl(stop)).toEqual({ kind: 'grant', grant: { steps: 5 } });
+    expect(stopControl({ ...stop, status: 'paused', remedy: null })).toEqual({ kind: 'resume' });
+    expect(stopControl({ ...stop, remedy: null })).toBeNull();
   });
 });

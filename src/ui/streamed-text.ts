@@ -3,16 +3,16 @@ import { noText, withPiece, type Counted, type GrowingText } from './growing-tex
 import { trackOf, type Discard, type UiRun } from './log-snapshot.ts';
 import type { UiMessage } from './ui-message.ts';
 
-/** A text while it is being made. */
+/** An unfinished text. */
 export interface StreamedText extends GrowingText {
   readonly executionId: string;
   readonly agentId: string;
-  /** Null for the agent that the user talks to. */
+  /** Null for the root agent. */
   readonly parentId: string | null;
   readonly messageId: string;
   readonly step: number;
   readonly attempt: number;
-  /** How often this attempt had been discarded when the text began. */
+  /** How often this attempt had been discarded when the text started. */
   readonly discards: number;
   readonly counted: Counted;
   readonly timestamp: string;
@@ -48,7 +48,7 @@ export function newText(chunk: Chunk | ReasoningChunk): StreamedText {
   };
 }
 
-/** With one more chunk; the same object if it is known or comes too late. */
+/** Adds a chunk; returns the same object if it is known or late. */
 export function extended(
   live: StreamedText,
   { payload, timestamp }: Chunk | ReasoningChunk,
@@ -61,7 +61,7 @@ export function extended(
   return next === live || timestamp <= live.lastAt ? next : { ...next, lastAt: timestamp };
 }
 
-/** Whether the log says that this text is finished, of a step that began anew, or of another run. */
+/** Whether the log has finished this text, restarted its step, or moved to another run. */
 export function isOver(live: StreamedText, run: UiRun): boolean {
   const { doneStep, startedAt } = trackOf(run, live.agentId);
   return (
@@ -77,13 +77,13 @@ export const discardsOf = (live: StreamedText, run: UiRun): readonly Discard[] =
     ({ step, attempt }) => step === live.step && attempt === live.attempt,
   );
 
-/** One attempt of one agent. */
+/** Key of one attempt of one agent. */
 export const attemptKey = ({ executionId, agentId, step, attempt }: StreamedText): string =>
   `${executionId}:${agentId}:${step}:${attempt}`;
 
 const streaming: UiMessage['metadata'] = Object.freeze({ streaming: true });
 
-/** The message while it is made: its text, its reasoning, or both. */
+/** Creates the row of an unfinished message: its text, its reasoning, or both. */
 export function liveRow(
   said: StreamedText | undefined,
   reasoning: StreamedText | null,

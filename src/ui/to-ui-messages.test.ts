@@ -6,7 +6,7 @@ const createdAt = '2026-01-16T12:00:00.000Z';
 const call = { id: 'c1', name: 'stock', args: { article: 'lamp' } };
 const json = (message: Message) => ({ ...message.toJSON(), createdAt });
 
-it('shows what was said and done, and hides what only the model is told', () => {
+it('shows messages and calls, and hides messages for the model only', () => {
   const rows = toUiMessages([
     json(Message.system('Be kind.', { id: 's' })),
     json(Message.developer('Be brief.', { id: 'd' })),
@@ -46,7 +46,7 @@ it('shows what was said and done, and hides what only the model is told', () => 
   ]);
 });
 
-it('with the steps, results have their time and their error', () => {
+it('results have durations and errors with steps', () => {
   const messages = [
     json(Message.assistant('', { id: 'a', toolCalls: [call, { ...call, id: 'c2' }] })),
     json(Message.tool('c1', 'Error: boom', { id: 't1' })),
@@ -68,12 +68,13 @@ it('with the steps, results have their time and their error', () => {
     tool_name: 'stock',
     tool_result: 'Error: boom',
     tool_error: 'boom',
+    tool_error_code: 'tool_failed',
     tool_duration_ms: 12.5,
   });
-  expect(second?.metadata.tool_error).toBe('denied');
+  expect(second?.metadata).toMatchObject({ tool_error: 'denied', tool_error_code: 'denied' });
 });
 
-it('names images and files where there are no words, cuts summaries, and shows arguments that were no JSON', () => {
+it('names images and files without text, truncates summaries, and shows arguments that are not JSON', () => {
   const long = { ...call, args: { text: 'x'.repeat(300) } };
   const raw = { ...call, id: 'c3', args: {}, argsRaw: '{"article": lamp' };
   const rows = toUiMessages([

@@ -7,7 +7,7 @@ import type { ToolResult } from '../tools/tool-result.ts';
 import { valueOf } from './tool-results.ts';
 import type { UiMessage, UiMetadata, UiToolCall } from './ui-message.ts';
 
-/** Of a step: what became of its calls. */
+/** A step with the results of its calls. */
 export interface StepResults {
   readonly messageIds: readonly string[];
   readonly results: readonly Pick<
@@ -17,15 +17,15 @@ export interface StepResults {
 }
 
 export interface UiMessagesOptions {
-  /** The steps of the session: with them results have their durations and errors. */
+  /** Steps of the session. With them, results have durations and errors. */
   readonly steps?: readonly StepResults[];
-  /** Whether answers have the model's reasoning, its first 32,768 characters. Default: false. */
+  /** Whether answers include the model's reasoning, its first 32,768 characters. Default: false. */
   readonly includeReasoning?: boolean;
   /** Characters of a summary of arguments. Default: 200. */
   readonly maxArgLength?: number;
 }
 
-/** A stored conversation as a screen shows it: without instructions, and without what the loop told the model. */
+/** Converts a stored conversation to UI messages, without instructions and the loop's own messages to the model. */
 export function toUiMessages(
   messages: readonly MessageJSON[],
   options: UiMessagesOptions = {},
@@ -71,7 +71,7 @@ export function toUiMessages(
 
 type Result = StepResults['results'][number];
 
-/** Ids of calls are unique in an execution only; those of messages are unique. */
+/** Indexes results by message, because call ids are unique only within an execution. */
 function resultsByMessage(steps: readonly StepResults[]): ReadonlyMap<string, readonly Result[]> {
   const found = new Map<string, readonly Result[]>();
   for (const { messageIds, results } of steps) for (const id of messageIds) found.set(id, results);
@@ -94,7 +94,11 @@ function resultOf(
   const timed = { ...shown, tool_duration_ms: result.durationMs };
   return result.kind === 'ok'
     ? timed
-    : { ...timed, tool_error: result.error?.message ?? result.kind };
+    : {
+        ...timed,
+        tool_error: result.error?.message ?? result.kind,
+        tool_error_code: result.error?.code ?? result.kind,
+      };
 }
 
 function uiCall({ id, name, args, argsRaw }: ToolCall, max: number): UiToolCall {
@@ -104,7 +108,7 @@ function uiCall({ id, name, args, argsRaw }: ToolCall, max: number): UiToolCall 
   return { id, name, args: shown, args_summary };
 }
 
-/** Images and files have no words: they are named where nothing else is said. */
+/** Returns the text, or the names of images and files if there is none. */
 function shownText(content: MessageContent): string {
   if (typeof content === 'string') return content;
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');

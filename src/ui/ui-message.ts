@@ -16,10 +16,10 @@ export type UiStatusType =
 export interface UiToolCall {
   readonly id: string;
   readonly name: string;
-  /** Null where only the summary was sent; text while the arguments are still being made. */
+  /** Arguments; null if only the summary was sent, text while they stream. */
   readonly args: JsonValue | TruncatedValue | null;
   readonly args_summary: string;
-  /** The arguments are still being made: `args` is the text so far. */
+  /** Whether the arguments still stream: `args` is the text so far. */
   readonly partial?: true;
 }
 
@@ -37,23 +37,25 @@ export interface UiMetadata {
   readonly tool_name?: string;
   readonly tool_result?: JsonValue | TruncatedValue;
   readonly tool_error?: string;
+  /** `denied`, `aborted`, `blocked`, `timeout`, or the code of the error. Absent if the server did not send it. */
+  readonly tool_error_code?: string;
   readonly tool_duration_ms?: number;
   readonly status_type?: UiStatusType;
   readonly continuation?: UiContinuation;
-  /** The content is the beginning of a longer text, which can be fetched under this name. */
+  /** Ref of the whole text, if the content is only its beginning. */
   readonly content_ref?: string;
-  /** How the model came to it, where the server sends reasoning. */
+  /** The model's reasoning, if the server sends it. */
   readonly reasoning?: string;
-  /** Still being made: the finished message takes its place. */
+  /** Whether the message still streams: the finished message replaces it. */
   readonly streaming?: true;
-  /** Written here and not yet seen by the server. */
+  /** Whether the user wrote it here and the server has not confirmed it. */
   readonly pending?: true;
-  /** On what an agent that runs as a tool is doing. */
+  /** Agent id on the status line of a nested agent. */
   readonly agent_id?: string;
   readonly parent_agent_id?: string;
 }
 
-/** One line of a conversation on a screen. */
+/** One row of a conversation. */
 export interface UiMessage {
   readonly id: string;
   readonly role: UiRole;

@@ -1,58 +1,51 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import type { TruncatedValue, StopPayload, WireUsage } from '../broadcasting/envelope.ts';
-import type { JsonValue } from '../json.ts';
+import type { EnvelopePayloads, StopPayload, WireUsage } from '../broadcasting/envelope.ts';
 import type { ReducerState } from './reducer-state.ts';
 import type { UiMessage } from './ui-message.ts';
 
+type Requested = EnvelopePayloads['agent.approval.requested'];
+
 /** A call that waits for a person. */
-export interface UiApproval {
-  readonly tool: string;
-  readonly tool_call_id: string;
-  readonly args: JsonValue | TruncatedValue;
-  /** Names the recorded arguments; an answer repeats it. */
-  readonly args_hash?: string;
-  readonly args_summary: string;
-  /** JSON pointers to what is hidden in `args`; absent where nothing is. */
-  readonly hidden?: readonly string[];
+export interface UiApproval extends Requested {
   readonly execution_id: string;
   readonly agent_id: string;
 }
 
-/** Why the last run stands still, and what would let it continue. */
+/** Why the last run stopped or paused, and how to continue it. */
 export interface UiStop extends StopPayload {
   readonly status: BroadcastStatus;
   readonly step_count: number;
   readonly timestamp: string;
 }
 
-/** A place in the log of an execution. */
+/** A position in the log of an execution. */
 export interface LogPlace {
   readonly executionId: string;
-  /** Everything up to here is known. */
+  /** Number up to which everything is known. */
   readonly after: number;
 }
 
-/** What a screen shows of a session. Never changed: every envelope makes a new one. */
+/** The view of a session. Immutable: every envelope creates a new one. */
 export interface UiState {
   readonly sessionId: string | null;
   readonly executionId: string | null;
   readonly status: BroadcastStatus;
-  /** In order of the conversation. */
+  /** Messages in the order of the conversation. */
   readonly messages: readonly UiMessage[];
   readonly approvals: readonly UiApproval[];
-  /** Null while it works, and before the first run. */
+  /** Why it stopped; null while it runs and before the first run. */
   readonly stop: UiStop | null;
-  /** Of the execution on screen. */
+  /** Usage of the visible execution. */
   readonly usage: WireUsage;
   readonly stepCount: number;
-  /** How much came that could not be used: envelopes that are none, fields that were replaced. */
+  /** Number of invalid inputs: dropped envelopes and replaced fields. */
   readonly ignored?: number;
-  /** Something is missing: ask for what follows this place. */
+  /** Position after which something is missing; null if nothing is. */
   readonly gap: LogPlace | null;
-  /** The message or the call of which pieces are missing while it is made: a refill may have them. */
+  /** Id of an unfinished message or call with missing chunks: a refill may have them. */
   readonly textGap: string | null;
-  /** How far the newest execution is known without a hole; where a reconnect continues. */
+  /** Position up to which the newest execution has no gap; a reconnect continues there. */
   readonly place: LogPlace | null;
-  /** What the reducer has to remember; plain JSON, not to be read. Without it a state is taken as it looks. */
+  /** Internal state of the reducer as plain JSON. Do not read it. Without it, it is rebuilt from the visible state. */
   readonly reducer?: ReducerState;
 }

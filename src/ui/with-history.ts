@@ -9,8 +9,8 @@ import type { UiMessage } from './ui-message.ts';
 import type { UiState } from './ui-state.ts';
 
 /**
- * Lets the conversation as the server keeps it win over what was streamed. Takes a list of messages, or a whole state,
- * which continues from there.
+ * Applies the server's conversation over the streamed one. Accepts a list of messages, or a whole state, which
+ * continues from there.
  */
 export function reconcile(streamed: UiState, canonical: readonly UiMessage[]): UiState;
 export function reconcile(

@@ -1,16 +1,17 @@
-import { AgentState, ErrorPolicy, statusFacts, type AgentEvent } from 'onward';
+import { AgentState, ErrorPolicy, type AgentEvent } from 'onward';
 import { BroadcastConfig, type Envelope } from 'onward/broadcasting';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { statusFacts } from '../../src/agent/agent-status.ts';
 import { gated as pay } from '../setup/session-moments.ts';
 import { adapterOn, ends } from './adapter-on.ts';
 import { asked, EXECUTION, isUnbroken, Live, numbered, presets, scripted } from './live-run.ts';
 
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
 
-describe('the number and the one before', () => {
-  it('counts what a log would number, filtered or not', async () => {
+describe('seq and prev', () => {
+  it('counts every event that a log numbers, also filtered ones', async () => {
     const events: AgentEvent[] = [];
     const live = new Live();
     const agent = scripted([toolCall('look'), stream(['a', 'b'])], [mockTool('look')]).build();
@@ -32,7 +33,7 @@ describe('the number and the one before', () => {
     expect(fleeting.every(({ prev }) => prev === null)).toBe(true);
   });
 
-  it('an adapter for a resume continues after the one before; its chain hangs together', async () => {
+  it('continues the numbers of the previous adapter after a resume', async () => {
     const agent = scripted([toolCall('pay'), toolCall('pay'), final('done')], [pay()]).build();
     const all: Envelope[] = [];
     let after = 0;
@@ -57,7 +58,7 @@ describe('the number and the one before', () => {
     ]);
   });
 
-  it('numbers of a log: the first `prev` is the number before the first event, seen or filtered', async () => {
+  it('uses given log numbers and starts `prev` before the first event, also if it is filtered', async () => {
     const events: AgentEvent[] = [];
     await scripted([final('x')])
       .build()
@@ -67,7 +68,7 @@ describe('the number and the one before', () => {
     const rest = events.filter(({ type }) => type === 'MessageAdded' || type === 'AgentFinished');
     let seq = 41;
     for (const event of [...filtered, ...rest]) adapter.send(event, ++seq);
-    for (const event of rest) adapter.send(event, seq); // heard twice
+    for (const event of rest) adapter.send(event, seq); // duplicates
     adapter.send({ ...events[0]!, executionId: 'another' }, 99);
     const envelopes = await sent();
     expect(envelopes.map(({ seq: n, prev }) => [n, prev])).toEqual([
@@ -83,7 +84,7 @@ describe('the number and the one before', () => {
   });
 });
 
-describe('any run, any preset', () => {
+describe('random runs in all presets', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('look'), n: fc.nat(3) }),
     fc.record({ kind: fc.constant('fail'), n: fc.nat(3) }),
@@ -103,7 +104,7 @@ describe('any run, any preset', () => {
     );
   };
 
-  it('the chain of `prev` is unbroken over pauses and resumes, and each run says one last word', async () => {
+  it('have an unbroken chain of `prev` over pauses and resumes, and one final status per run', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 5 }),

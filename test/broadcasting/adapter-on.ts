@@ -1,16 +1,16 @@
-import type { EventListener } from 'onward';
 import {
   AgentEventEnvelopeAdapter,
   memoryBroadcaster,
   type BroadcastConfig,
   type Envelope,
 } from 'onward/broadcasting';
+import type { EventListener } from '../../src/events/agent-event.ts';
 import { EXECUTION, ofType, SESSION } from './live-run.ts';
 
 export interface HeardAdapter {
   readonly adapter: AgentEventEnvelopeAdapter;
   readonly tap: EventListener;
-  /** All that was sent, when everything is out. */
+  /** Flushes the adapter and returns all sent envelopes. */
   sent(): Promise<readonly Envelope[]>;
 }
 
@@ -31,6 +31,6 @@ export function adapterOn(
   return { adapter, sent, tap: adapter.wiretap() };
 }
 
-/** The statuses, in their order. */
+/** Returns the statuses in order. */
 export const ends = (envelopes: readonly Envelope[]): string[] =>
   ofType(envelopes, 'agent.status').map(({ payload }) => payload.status);

@@ -1,7 +1,8 @@
-import { AgentState, statusFacts, type AgentEvent } from 'onward';
+import { AgentState, type AgentEvent } from 'onward';
 import { AgentEventEnvelopeAdapter, memoryBroadcaster } from 'onward/broadcasting';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { statusFacts } from '../../src/agent/agent-status.ts';
 import { gated as pay } from '../setup/session-moments.ts';
 import { adapterOn, ends } from './adapter-on.ts';
 import {
@@ -18,7 +19,7 @@ import {
 
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
 
-describe('D10: one status, the same everywhere', () => {
+describe('D10: the status of a run', () => {
   const outcomes: Record<string, () => Promise<{ live: Live; state: AgentState }>> = {
     async completed() {
       const live = new Live();
@@ -49,30 +50,36 @@ describe('D10: one status, the same everywhere', () => {
     },
   };
 
-  it.each(Object.entries(outcomes))('%s, once per run', async (name, play) => {
-    const { live, state } = await play();
-    const { broadcast } = statusFacts(state.status, state.stopReason);
-    expect(broadcast).toBe(name);
-    for (const preset of presets) {
-      expect(ends(live.of(preset))).toEqual(['processing', broadcast]);
-      const { payload } = ofType(live.of(preset), 'agent.status').at(-1)!;
-      expect(payload).toMatchObject({ step_count: state.stepCount, stop_reason: state.stopReason });
-      expect(Object.keys(payload)).toEqual([
-        'status',
-        'previous_status',
-        'step_count',
-        'stop_reason',
-        'stop_message',
-        'resolved_by',
-        'remedy',
-        'error_message',
-        'last_response',
-        'explanation',
-      ]);
-    }
-  });
+  it.each(Object.entries(outcomes))(
+    'is %s in all presets and is sent once at the end',
+    async (name, play) => {
+      const { live, state } = await play();
+      const { broadcast } = statusFacts(state.status, state.stopReason);
+      expect(broadcast).toBe(name);
+      for (const preset of presets) {
+        expect(ends(live.of(preset))).toEqual(['processing', broadcast]);
+        const { payload } = ofType(live.of(preset), 'agent.status').at(-1)!;
+        expect(payload).toMatchObject({
+          step_count: state.stepCount,
+          stop_reason: state.stopReason,
+        });
+        expect(Object.keys(payload)).toEqual([
+          'status',
+          'previous_status',
+          'step_count',
+          'stop_reason',
+          'stop_message',
+          'resolved_by',
+          'remedy',
+          'error_message',
+          'last_response',
+          'explanation',
+        ]);
+      }
+    },
+  );
 
-  it('says what it was before: also of a run that was ended while it waited, and of one that was reopened', async () => {
+  it('names the previous status, also after a stop during a pause and after a resume of an ended run', async () => {
     const agent = scripted(
       [toolCall('pay'), toolCall('look'), final('x'), final('y')],
       [pay(), mockTool('look')],
@@ -100,7 +107,7 @@ describe('D10: one status, the same everywhere', () => {
     ).toEqual(['cancelled > processing', 'processing > completed']);
   });
 
-  it('a broadcaster that takes less than the config allows gets less', async () => {
+  it('truncates envelopes to the frame size of the broadcaster', async () => {
     const broadcaster = memoryBroadcaster({ frameBytes: 3_000 });
     const ids = { sessionId: SESSION, executionId: EXECUTION };
     const adapter = new AgentEventEnvelopeAdapter({ broadcaster, ...ids });
@@ -113,7 +120,7 @@ describe('D10: one status, the same everywhere', () => {
     expect(message.payload.content).toMatchObject({ ref: `${message.seq}.content.${EXECUTION}` });
   });
 
-  it('a caller that leaves `iterate` has not paused the run: it continues elsewhere', async () => {
+  it('stays "processing" when a caller leaves `iterate`', async () => {
     const agent = scripted([toolCall('look'), final('x')], [mockTool('look')]).build();
     const first = adapterOn();
     let left: AgentState | null = null;
@@ -139,7 +146,7 @@ describe('D10: one status, the same everywhere', () => {
   });
 });
 
-describe('D02: the last envelope alone says why, and what would let it continue', () => {
+describe('D02: the last envelope explains the stop and how to continue', () => {
   const last = async (steps: ScenarioStep[], change = (b: ReturnType<typeof scripted>) => b) => {
     const live = new Live();
     const agent = change(scripted(steps, [mockTool('look'), pay()])).build();
@@ -147,7 +154,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
     return ofType(live.of('minimal'), 'agent.status').at(-1)!.payload;
   };
 
-  it('a limit: its name, its numbers, the option and the grant', async () => {
+  it('names a limit, its numbers, the option and the grant', async () => {
     const payload = await last(
       [1, 2, 3, 4].map((n) => toolCall('look', { n })),
       (b) => b.withMaxSteps(4),
@@ -162,7 +169,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
     expect(payload.remedy!.text).toContain('withMaxSteps');
   });
 
-  it('an error: what the provider said, and the text that there was', async () => {
+  it('has the error of the provider and the last text', async () => {
     const payload = await last([
       toolCall('look', {}, 'Looking.'),
       error({ type: 'model', message: 'no credit left' }),
@@ -176,7 +183,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
     expect(payload.stop_message).toContain('no credit left');
   });
 
-  it('a pause: what is waited for', async () => {
+  it('names the call that needs approval', async () => {
     expect(await last([toolCall('pay')])).toMatchObject({
       status: 'paused',
       stop_message: 'Waiting because pay needs approval.',
@@ -184,7 +191,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
     });
   });
 
-  it('an answer that was cut off', async () => {
+  it('explains a truncated answer', async () => {
     expect(await last([final('half an', { finishReason: 'length' })])).toMatchObject({
       status: 'stopped',
       stop_reason: 'finish_reason',

@@ -17,10 +17,10 @@ import {
 
 const { toolCall, final, error } = ScenarioStep;
 
-describe('whose events', () => {
-  it('two concurrent runs of one agent with two adapters: nothing crosses', async () => {
+describe('AgentEventEnvelopeAdapter', () => {
+  it('sends only the events of its own run if two runs of one agent are concurrent', async () => {
     const look = mockTool('look', async ({ of }: { of: string }) => `seen by ${of}`);
-    // both runs take from one script: each gets some of it
+    // both runs share one script
     const steps = ['a', 'b', 'a', 'b'].map((of) => toolCall('look', { of }));
     const agent = scripted([...steps, final('x'), final('y')], [look]).build();
     const [a, b] = [adapterOn({ executionId: 'a' }), adapterOn({ executionId: 'b' })];
@@ -40,7 +40,7 @@ describe('whose events', () => {
     }
   });
 
-  it('an agent and its run may both be tapped: each event is sent once', async () => {
+  it('sends each event once if both the agent and the run have its wiretap', async () => {
     const inner = scripted([toolCall('look'), final('in')], [mockTool('look')]).withName('inner');
     const nested = inner.build();
     const ask = nested.asTool({ name: 'ask', description: 'Asks.' });
@@ -55,7 +55,7 @@ describe('whose events', () => {
     expect(twice.adapter.seq).toBe(once.adapter.seq);
   });
 
-  it('a nested agent does not end its parent, whether it ends, fails or pauses', async () => {
+  it('sends no status for a nested agent that ends, fails or pauses', async () => {
     const nested = (steps: ScenarioStep[]) =>
       scripted(steps, [pay()]).withName('inner').build().asTool({ name: 'ask', description: 'A.' });
     for (const [steps, status] of [

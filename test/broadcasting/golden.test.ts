@@ -8,7 +8,7 @@ import { asked, isUnbroken, Live, presets, scripted, steady } from './live-run.t
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
 const retry = ErrorPolicy.retryAll().withBackoff({ initialMs: 1, maxMs: 1, jitter: 0 });
 
-/** Runs that between them send every envelope that there is. */
+/** Runs that together send every envelope type. */
 const scenarios: Record<string, () => Promise<Live>> = {
   async completed() {
     const live = new Live();
@@ -152,7 +152,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
   });
 });
 
-it('the golden files hold every type of envelope', async () => {
+it('the golden files contain every envelope type', async () => {
   const seen = new Set<string>();
   for (const play of Object.values(scenarios))
     for (const { type } of (await play()).of('debug')) seen.add(type);

@@ -2,7 +2,6 @@ import {
   AgentBuilder,
   AgentState,
   type Agent,
-  type EventListener,
   type ResumeOptions,
   type RunOptions,
   type Tool,
@@ -18,13 +17,14 @@ import {
 } from 'onward/broadcasting';
 import { DeterministicDriver, fakeClock, ScenarioStep, type FakeClock } from 'onward/testing';
 import { expect } from 'vitest';
+import type { EventListener } from '../../src/events/agent-event.ts';
 
 export const presets = ['minimal', 'standard', 'debug'] as const;
 export type Preset = (typeof presets)[number];
 export const SESSION = 'ses-1';
 export const EXECUTION = 'exe-1';
 
-/** A builder whose model is scripted and whose time stands still. */
+/** Returns a builder with a scripted model and a fake clock. */
 export const scripted = (
   steps: readonly ScenarioStep[],
   tools: readonly Tool[] = [],
@@ -38,7 +38,7 @@ export const scripted = (
 
 export const asked = (text = 'go'): AgentState => AgentState.empty().withUserMessage(text);
 
-/** One run heard by an adapter for each preset. */
+/** One run with an adapter for each preset. */
 export class Live {
   readonly #settings: Partial<BroadcastSettings>;
   readonly #sent: Record<Preset, Envelope[]> = { minimal: [], standard: [], debug: [] };
@@ -100,10 +100,10 @@ export const ofType = <T extends EnvelopeType>(
 export const numbered = (envelopes: readonly Envelope[]): Envelope[] =>
   envelopes.filter(({ seq }) => seq !== null);
 
-/** As a transport carries it. */
+/** Copies a value as JSON, like a transport. */
 export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** The same text for the same run: ids that are drawn get the number of their first place. */
+/** Replaces random ids with numbers in the order of their first use, so that equal runs give equal values. */
 export function steady<T>(value: T): T {
   const names = new Map<string, string>();
   const counts: Record<string, number> = {};
@@ -118,7 +118,7 @@ export function steady<T>(value: T): T {
   return JSON.parse(text) as T;
 }
 
-/** Every numbered envelope names the one before it; `after` is what the reader had. */
+/** Checks that each numbered envelope names the previous one. `after` is the last number of the reader. */
 export function isUnbroken(envelopes: readonly Envelope[], after = 0): void {
   let last = after;
   for (const { seq, prev } of numbered(envelopes)) {

@@ -1,4 +1,5 @@
-import type { Agent, SessionRuntime, SessionStore } from 'onward';
+import type { Agent, SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import {
   broadcastSessions,
   channelOf,
@@ -15,11 +16,11 @@ export interface BroadcastingProcess {
   readonly runtime: SessionRuntime;
   readonly broadcaster: MemoryBroadcaster;
   readonly broadcasts: SessionBroadcasts;
-  /** All envelopes of a session, when everything is out. */
+  /** Flushes and returns all envelopes of a session. */
   sent(sessionId: string): Promise<readonly Envelope[]>;
 }
 
-/** A process: a runtime whose sessions are broadcast. */
+/** Creates a runtime that broadcasts its sessions, like one process. */
 export function processOn(
   store: SessionStore,
   agents: Agent | readonly Agent[],

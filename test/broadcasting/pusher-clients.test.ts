@@ -11,7 +11,7 @@ import { agentWith, gate, memoryPlace, runtimeOn, until } from '../setup/session
 const broadcasterTo = ({ app, host, port, path }: PusherServer): Broadcaster =>
   pusherBroadcaster({ ...app, host, port, path, useTLS: false });
 
-/** A runtime with one session of ann, and the endpoint that guards it. */
+/** Starts a runtime with one session of ann, and its auth endpoint. */
 async function guarded(server: PusherServer): Promise<[endpoint: string, sessionId: string]> {
   const runtime = runtimeOn(memoryPlace().open(), agentWith([ScenarioStep.final('hi')]));
   const { id } = await runtime.create({ owner: 'ann' });
@@ -47,19 +47,22 @@ describe('Laravel Echo', () => {
     },
   );
 
-  it.each(['bob', ''])('another owner (%j) is refused with 403 and told so', async (user) => {
-    const server = await pusherServer();
-    const [endpoint, id] = await guarded(server);
-    const channel = echoClient(server, endpoint, user).private(`agent.${id}`);
-    const refused = await new Promise((resolve, reject) => {
-      channel.error(resolve).subscribed(() => reject(new Error('subscribed')));
-    });
-    expect(refused).toMatchObject({ type: 'AuthError', status: 403 });
-    await broadcasterTo(server).broadcast(`agent.${id}`, everyEnvelope(id)[0]!);
-    expect(server.channels.names()).toEqual([]);
-  });
+  it.each(['bob', ''])(
+    'gets an error with 403 for the session of another owner (user %j)',
+    async (user) => {
+      const server = await pusherServer();
+      const [endpoint, id] = await guarded(server);
+      const channel = echoClient(server, endpoint, user).private(`agent.${id}`);
+      const refused = await new Promise((resolve, reject) => {
+        channel.error(resolve).subscribed(() => reject(new Error('subscribed')));
+      });
+      expect(refused).toMatchObject({ type: 'AuthError', status: 403 });
+      await broadcasterTo(server).broadcast(`agent.${id}`, everyEnvelope(id)[0]!);
+      expect(server.channels.names()).toEqual([]);
+    },
+  );
 
-  it('sees who else is on a presence channel of the session', async () => {
+  it('gets the members of a presence channel', async () => {
     const server = await pusherServer();
     const [endpoint, id] = await guarded(server);
     const members = await new Promise((resolve, reject) => {
@@ -69,7 +72,7 @@ describe('Laravel Echo', () => {
     expect(members).toEqual([{ id: 'ann' }]);
   });
 
-  it('comes back by itself after a restart of the server; what was sent meanwhile is lost', async () => {
+  it('reconnects after a restart of the server and misses what was sent in between', async () => {
     const first = await pusherServer();
     const id = 's1';
     let door = Promise.resolve();
@@ -88,7 +91,7 @@ describe('Laravel Echo', () => {
       retryable: true,
     });
     const second = await pusherServer({ port: first.port });
-    await broadcaster.broadcast(`agent.${id}`, two!); // no client is there yet
+    await broadcaster.broadcast(`agent.${id}`, two!); // no client is connected yet
     open();
     await until(() => second.channels.size(`private-agent.${id}`) === 1);
     await broadcaster.broadcast(`agent.${id}`, three!);
@@ -116,7 +119,7 @@ describe('pusher-js', () => {
     expect(heard).toEqual(envelopes);
   });
 
-  it('another owner is refused with 403 and told so', async () => {
+  it('gets an error with 403 for the session of another owner', async () => {
     const server = await pusherServer();
     const [endpoint, id] = await guarded(server);
     const channel = pusherClient(server, endpoint, 'bob').subscribe(`private-agent.${id}`);
@@ -126,7 +129,7 @@ describe('pusher-js', () => {
     expect(refused).toMatchObject({ type: 'AuthError', status: 403 });
   });
 
-  it('a wrong secret at the endpoint shows as an error of the connection alone', async () => {
+  it('reports a wrong secret of the endpoint as a connection error, not as a channel error', async () => {
     const server = await pusherServer();
     const endpoint = await mounted(
       pusherAuth({ key: server.app.key, secret: 'another', authorize: () => true }),
@@ -143,7 +146,7 @@ describe('pusher-js', () => {
     expect(client.connection.state).toBe('connected');
   });
 
-  it('gives up on an unknown key', async () => {
+  it('disconnects permanently on an unknown key', async () => {
     const server = await pusherServer();
     const client = pusherClient(server, '/none', 'ann', 'other');
     await until(() => client.connection.state === 'disconnected');

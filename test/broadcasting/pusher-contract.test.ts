@@ -8,7 +8,7 @@ import {
 import { mounted, pusherClient, type PusherClient } from '../setup/pusher-clients.ts';
 import { pusherServer } from '../setup/pusher-server.ts';
 
-/** What was sent to a client before arrives before the answer to its ping. */
+/** Waits for a pong, which arrives after everything that was sent before the ping. */
 const caughtUp = (client: PusherClient): Promise<void> =>
   new Promise((resolve) => {
     const heard = ({ event }: { readonly event: string }): void => {
@@ -45,8 +45,8 @@ async function harness(): Promise<BroadcasterHarness> {
   };
 }
 
-describe('pusherBroadcaster keeps the contract of broadcasters', () => {
-  // each case has a rig of its own: servers end with their test
+describe('pusherBroadcaster passes the broadcaster contract', () => {
+  // each case has its own harness, because a server ends with its test
   for (const [i, { name }] of broadcasterContract(harness).entries())
     it(name, () => broadcasterContract(harness)[i]?.run());
 });

@@ -2,7 +2,7 @@ import { createContext, runInContext } from 'node:vm';
 import { rolldown } from 'rolldown';
 import { expect, it } from 'vitest';
 
-it('the auth endpoint runs where there is no Node', async () => {
+it('the auth endpoint runs without Node', async () => {
   const bundle = await rolldown({
     input: 'test/setup/pusher-edge-entry.ts',
     resolve: { conditionNames: ['onward-source', 'import'] },

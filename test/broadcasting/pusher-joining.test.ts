@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { InferenceChunk, SessionRuntime } from 'onward';
+import type { SessionRuntime } from 'onward';
+import type { InferenceChunk } from 'onward/drivers';
 import {
   BroadcastConfig,
   broadcastSessions,
@@ -17,9 +18,11 @@ import {
   pusherSource,
   type EnvelopeSource,
   type SessionView,
+  type UiMessage,
 } from 'onward/ui';
 import { echoClient, mounted, pusherClient } from '../setup/pusher-clients.ts';
 import { pusherServer } from '../setup/pusher-server.ts';
+import { Speaker } from '../setup/speaker.ts';
 import {
   ann,
   builderWith,
@@ -30,37 +33,6 @@ import {
   until,
 } from '../setup/sessions.ts';
 
-/** A model that says what it is told, when it is told. */
-class Speaker {
-  readonly name = 'speaker';
-  readonly #said: InferenceChunk[] = [];
-  #wake: () => void = () => {};
-
-  say(...chunks: readonly (string | InferenceChunk)[]): void {
-    for (const chunk of chunks)
-      this.#said.push(typeof chunk === 'string' ? { type: 'content', text: chunk } : chunk);
-    this.#wake();
-  }
-  ends(content: string): void {
-    const response = { content, toolCalls: [], finishReason: 'stop', usage: null } as const;
-    this.say({ type: 'done', response });
-  }
-  infer(): Promise<never> {
-    throw new Error('It only streams.');
-  }
-  async *stream(): AsyncGenerator<InferenceChunk> {
-    for (;;) {
-      const next = this.#said.shift();
-      if (next) yield next;
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      if (next?.type === 'done') return;
-    }
-  }
-}
-
 const args = (argsDelta: string): InferenceChunk => ({
   type: 'tool_call',
   index: 0,
@@ -69,7 +41,7 @@ const args = (argsDelta: string): InferenceChunk => ({
   argsDelta,
 });
 
-/** A wire that loses what a test wants lost, and says that it arrived. */
+/** Wraps a broadcaster so that it silently loses some envelopes. */
 const losing = (
   broadcaster: Broadcaster,
   isLost: (envelope: Envelope) => boolean,
@@ -87,8 +59,9 @@ type Kind = 'laravel-echo' | 'pusher-js';
 
 interface Page {
   readonly view: () => SessionView;
-  /** The text that is on screen while it is made, or the arguments. */
-  readonly inTheMaking: () => string;
+  /** The visible unfinished text or arguments. */
+  readonly unfinishedText: () => string;
+  readonly reasoning: () => string;
   readonly disconnect: () => void;
   readonly connect: () => void;
 }
@@ -96,9 +69,11 @@ interface Page {
 async function stage(
   options: {
     readonly isLost?: (envelope: Envelope) => boolean;
-    /** Who answers refills. */
-    readonly refillOf?: (worker: SessionRuntime) => (request: Request) => Promise<Response>;
+    /** Handler of refills. */
+    readonly refillOf?: typeof plainRefill;
     readonly place?: ReturnType<typeof memoryPlace>;
+    /** Config of envelopes and refills. */
+    readonly config?: BroadcastConfig;
   } = {},
 ) {
   const server = await pusherServer();
@@ -108,15 +83,17 @@ async function stage(
   const runtime = runtimeOn((options.place ?? memoryPlace()).open(), agent);
   const broadcaster = pusherBroadcaster({ ...app, host, port, useTLS: false });
   const { isLost = () => false, refillOf = plainRefill } = options;
+  const { config = BroadcastConfig.standard() } = options;
   const broadcasts = broadcastSessions(runtime, {
     broadcaster: losing(broadcaster, isLost),
+    config,
     onDrop: () => {},
   });
   onTestFinished(async () => void (await broadcasts.close(0)));
   const asked = (request: Request): string | null => request.headers.get('x-user');
   const endpoint = await mounted(pusherAuth({ ...app, authorize: ownedSessions(runtime, asked) }));
   const { id } = await runtime.create(ann);
-  const refillUrl = (await mounted(refillOf(runtime))).replace(
+  const refillUrl = (await mounted(refillOf(runtime, config))).replace(
     /\/[^/]*\/auth$/,
     `/api/sessions/${id}/log`,
   );
@@ -137,14 +114,17 @@ async function stage(
     const quiet = { minMs: 100, maxMs: 200 };
     const store = connectSession(source, () => {}, { history: [], textMs: 20, quiet });
     onTestFinished(store.close);
-    const inTheMaking = (): string => {
-      const row = store.view().state.messages.find(({ metadata }) => metadata.streaming);
+    const streaming = (): UiMessage | undefined =>
+      store.view().state.messages.find(({ metadata }) => metadata.streaming);
+    const unfinishedText = (): string => {
+      const row = streaming();
       const call = row?.metadata.tool_calls?.[0]?.args;
       return `${row?.content ?? ''}${typeof call === 'string' ? call : ''}`;
     };
     return {
       view: store.view,
-      inTheMaking,
+      unfinishedText,
+      reasoning: () => streaming()?.metadata.reasoning ?? '',
       connect: () => client.connect(),
       disconnect: () => client.disconnect(),
     };
@@ -153,8 +133,9 @@ async function stage(
   return { speaker, runtime, id, open, isLive, broadcasts };
 }
 
-const plainRefill = (runtime: SessionRuntime) => {
-  const refill = refillEndpoint({ runtime, owner: (request) => request.headers.get('x-user') });
+const plainRefill = (runtime: SessionRuntime, config?: BroadcastConfig) => {
+  const owner = (request: Request): string | null => request.headers.get('x-user');
+  const refill = refillEndpoint({ runtime, owner, ...(config && { config }) });
   return (request: Request): Promise<Response> =>
     refill(request, new URL(request.url).pathname.split('/').at(-2));
 };
@@ -170,28 +151,53 @@ const isEnd = (envelope: Envelope): boolean =>
   envelope.type === 'agent.status' && envelope.payload.status === 'completed';
 
 describe.each(kinds)('a page with %s', (kind) => {
-  it('that comes in the middle of an answer sees the text so far, and what follows', async () => {
+  it('shows the text so far and the rest if it connects during an answer', async () => {
     const { speaker, runtime, id, open, isLive, broadcasts } = await stage();
     void runtime.send(id, 'go', ann);
     speaker.say('All ', 'is ');
     await until(() => broadcasts.stats.sent > 4);
     const page = open(kind);
     await isLive(page);
-    await until(() => page.inTheMaking() === 'All is ');
+    await until(() => page.unfinishedText() === 'All is ');
     speaker.say('well ');
-    await until(() => page.inTheMaking() === 'All is well ');
+    await until(() => page.unfinishedText() === 'All is well ');
     speaker.ends('All is well indeed.');
     await until(() => page.view().state.status === 'completed');
     expect(page.view().state.messages.at(-1)?.content).toBe('All is well indeed.');
   });
 
-  it('D63: that was away for a part of it gets that part when it is back', async () => {
+  it('shows the reasoning so far if it connects during reasoning, and recovers lost chunks', async () => {
+    let chunks = 0;
+    const { speaker, runtime, id, open, isLive, broadcasts } = await stage({
+      config: BroadcastConfig.debug(),
+      isLost: ({ type }) => type === 'agent.reasoning.chunk' && ++chunks % 3 === 0,
+    });
+    void runtime.send(id, 'go', ann);
+    speaker.thinks('First ', 'this, ');
+    await until(() => broadcasts.stats.sent > 4);
+    const page = open(kind);
+    await isLive(page);
+    await until(() => page.reasoning() === 'First this, ');
+    speaker.thinks('then ', 'that. ', 'Right?', ' Yes. ');
+    await until(() => page.reasoning() === 'First this, then that. Right? Yes. ');
+    speaker.say('All ');
+    await until(() => page.unfinishedText() === 'All ');
+    expect(page.reasoning()).toBe('First this, then that. Right? Yes. ');
+    speaker.ends('All is well.');
+    await until(() => page.view().state.status === 'completed');
+    expect(page.view().state.messages.at(-1)).toMatchObject({
+      content: 'All is well.',
+      metadata: { reasoning: 'First this, then that. Right? Yes. ' },
+    });
+  });
+
+  it('D63: gets the part that it missed when it reconnects', async () => {
     const { speaker, runtime, id, open, isLive, broadcasts } = await stage();
     const page = open(kind);
     await isLive(page);
     void runtime.send(id, 'go', ann);
     speaker.say('one ');
-    await until(() => page.inTheMaking() === 'one ');
+    await until(() => page.unfinishedText() === 'one ');
     page.disconnect();
     const before = broadcasts.stats.sent;
     speaker.say('two ');
@@ -200,12 +206,12 @@ describe.each(kinds)('a page with %s', (kind) => {
     page.connect();
     await isLive(page);
     speaker.say('three');
-    await until(() => page.inTheMaking() === 'one two three');
+    await until(() => page.unfinishedText() === 'one two three');
     speaker.ends('one two three');
     await until(() => page.view().state.status === 'completed');
   });
 
-  it('that loses pieces of a text and of arguments asks for them; secrets stay hidden', async () => {
+  it('requests lost chunks of a text and of arguments; secrets stay hidden', async () => {
     let chunks = 0;
     const { speaker, runtime, id, open, isLive } = await stage({
       isLost: ({ type, payload }) =>
@@ -221,31 +227,31 @@ describe.each(kinds)('a page with %s', (kind) => {
       await pause(15);
     }
     speaker.say('. ', 'Then ');
-    await until(() => page.inTheMaking().includes('so on. '));
-    const shown = page.inTheMaking();
+    await until(() => page.unfinishedText().includes('so on. '));
+    const shown = page.unfinishedText();
     expect(shown).toMatch(/^My key is \S+ and so on\. (Then )?$/);
     expect(shown).not.toContain('abcdef');
     speaker.say(args('{"to":'), args('"ann",'), args('"sum":'), args('5,'));
-    await until(() => page.inTheMaking().includes('{"to":"ann","sum":'));
+    await until(() => page.unfinishedText().includes('{"to":"ann","sum":'));
     expect(page.view().state.textGap).toBeNull();
   });
 
-  it('whose last envelopes are lost is not left at "Thinking…"', async () => {
+  it('does not stay at "Thinking…" if the last envelopes are lost', async () => {
     const { speaker, runtime, id, open, isLive } = await stage({
-      // from the answer on
+      // starting with the answer
       isLost: ({ seq }) => (seq ?? 0) > 4,
     });
     const page = open(kind);
     await isLive(page);
     void runtime.send(id, 'go', ann);
     speaker.say('Hello');
-    await until(() => page.inTheMaking() === 'Hello');
+    await until(() => page.unfinishedText() === 'Hello');
     speaker.ends('Hello.');
     await until(() => page.view().state.status === 'completed');
     expect(page.view().state.messages.map(({ content }) => content)).toEqual(['go', 'Hello.']);
   });
 
-  it('while another process works on the session: nothing in the middle, then the whole message', async () => {
+  it('shows only the finished message if another process runs the session', async () => {
     const place = memoryPlace();
     const { speaker, runtime, id, open, isLive, broadcasts } = await stage({
       place,
@@ -258,14 +264,14 @@ describe.each(kinds)('a page with %s', (kind) => {
     await isLive(page);
     speaker.say('the middle, ', 'the end.');
     await pause(100);
-    expect(page.inTheMaking()).toBe('');
+    expect(page.unfinishedText()).toBe('');
     expect(page.view().state.status).toBe('processing');
     speaker.ends('The beginning, the middle, the end.');
     await until(() => page.view().state.status === 'completed');
     expect(page.view().state.messages.at(-1)?.content).toBe('The beginning, the middle, the end.');
   });
 
-  it('D64: a chunk that is cut differently on each wire is put together once', async () => {
+  it('D64: joins chunks once although each wire splits them differently', async () => {
     const { speaker, runtime, id, open, isLive, broadcasts } = await stage({
       refillOf: serverRefill,
     });
@@ -275,13 +281,13 @@ describe.each(kinds)('a page with %s', (kind) => {
     await until(() => broadcasts.stats.sent > 5);
     const page = open(kind);
     await isLive(page);
-    await until(() => page.inTheMaking() === long);
+    await until(() => page.unfinishedText() === long);
     speaker.say('and ', long);
-    await until(() => page.inTheMaking() === `${long}and ${long}`);
+    await until(() => page.unfinishedText() === `${long}and ${long}`);
   });
 });
 
-it('D80: a stop in the middle of an answer ends two pages in the same screen, and the next turn works', async () => {
+it('D80: two pages show the same after a stop during an answer, and the next turn works', async () => {
   let count = 0;
   const { speaker, runtime, id, open, isLive } = await stage({
     isLost: () => ++count % 3 === 0,
@@ -290,7 +296,7 @@ it('D80: a stop in the middle of an answer ends two pages in the same screen, an
   await Promise.all(pages.map(isLive));
   void runtime.send(id, 'go', ann);
   speaker.say('All ', 'is ', 'not ');
-  for (const page of pages) await until(() => page.inTheMaking().startsWith('All is not'));
+  for (const page of pages) await until(() => page.unfinishedText().startsWith('All is not'));
   await runtime.stop(id, { ...ann, wait: true });
   const screens = async (status: string): Promise<unknown[]> => {
     for (const page of pages)
@@ -313,8 +319,8 @@ it('D80: a stop in the middle of an answer ends two pages in the same screen, an
   expect(JSON.stringify(third)).toContain('Well.');
 });
 
-describe('what a refill tells of an answer in the making', () => {
-  it('is for the owner, with the end of the log, and gone with the message', async () => {
+describe('the unfinished answer in a refill', () => {
+  it('is only for the owner, on the last page, until the message is finished', async () => {
     const { speaker, runtime, id, broadcasts } = await stage();
     void runtime.send(id, 'go', ann);
     speaker.say('All ', 'is ');
@@ -336,7 +342,7 @@ describe('what a refill tells of an answer in the making', () => {
     await broadcasts.close(0);
   });
 
-  it('is kept while the run is listened to, by any listener', async () => {
+  it('is kept while the run has any listener', async () => {
     const { speaker, runtime, id, broadcasts } = await stage();
     await broadcasts.close(0);
     onTestFinished(runtime.wiretap(() => {}));

@@ -12,7 +12,7 @@ const to = (
   options: Partial<PusherOptions> = {},
 ): Broadcaster => pusherBroadcaster({ ...app, host, port, path, useTLS: false, ...options });
 
-/** Everything that costs more on the wire than it is long. */
+/** Texts that are longer on the wire than in memory. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
   fc.string({ unit: 'binary', maxLength: 60 }),
@@ -58,7 +58,7 @@ const broadcast: fc.Arbitrary<Broadcast> = envelope(sessionId).map((sent) => ({
   envelope: sent,
 }));
 
-/** Batches as a queue packs them: as many as fit, and at least one. */
+/** Returns batches like a queue: as many broadcasts as fit, and at least one. */
 function packed(broadcasts: readonly Broadcast[], broadcaster: Broadcaster): Broadcast[][] {
   const { frameBytes = 0, batchSize = 0 } = broadcaster;
   const batches: Broadcast[][] = [[]];
@@ -77,8 +77,8 @@ function packed(broadcasts: readonly Broadcast[], broadcaster: Broadcaster): Bro
   return batches;
 }
 
-describe('the limit of the whole request', () => {
-  it('cost and head are never less than what the server sees, and hardly more', async () => {
+describe('the size limit of a request', () => {
+  it('estimates at least the bytes that the server receives, and at most 30 more', async () => {
     const server = await pusherServer({ maxRequestSize: 100_000 });
     const limit = 60_000;
     const broadcaster = to(server, { maxRequestBytes: limit, proxyBytes: 0 });
@@ -98,7 +98,7 @@ describe('the limit of the whole request', () => {
     );
   }, 30_000);
 
-  it('batches that are packed by it never get a 413, whatever is in them', async () => {
+  it('never causes a 413 for batches with any content', async () => {
     const server = await pusherServer();
     const broadcaster = to(server, { proxyBytes: 0, batchSize: 50 });
     let fullest = 0;
@@ -121,11 +121,11 @@ describe('the limit of the whole request', () => {
     ['ASCII', 'x', 1],
     ['quotes', '"', 4],
     ['umlauts', 'ü', 2],
-    ['pairs', '🚀', 4],
-    ['lone halves', '\ud800', 7],
+    ['surrogate pairs', '🚀', 4],
+    ['lone surrogates', '\ud800', 7],
     ['control characters', '\u0001', 7],
     ['line ends', '\n', 3],
-  ])('exact to a byte: %s', async (_name, unit, bytes) => {
+  ])('counts the exact bytes of %s', async (_name, unit, bytes) => {
     const server = await pusherServer();
     const broadcaster = to(server);
     const { frameBytes = 0 } = broadcaster;
@@ -144,7 +144,7 @@ describe('the limit of the whole request', () => {
     await broadcaster.broadcast('agent.s1', of(unit.repeat(most)).envelope);
     const [request] = server.requests;
     expect(request?.status).toBe(200);
-    // room for the headers of proxies, and no more
+    // capacity for the headers of proxies, and no more
     expect(request?.bytes).toBeGreaterThan(10_000 - 400 - 45 - bytes);
     expect(request?.bytes).toBeLessThanOrEqual(10_000 - 400);
     await expect(
@@ -152,7 +152,7 @@ describe('the limit of the whole request', () => {
     ).rejects.toThrow('do not fit into one request');
   });
 
-  it('the fullest request still passes behind proxies that add their headers', async () => {
+  it('leaves capacity for headers that proxies add', async () => {
     const server = await pusherServer();
     const broadcaster = to(server);
     const of = (length: number): Envelope =>

@@ -16,7 +16,7 @@ describe('a Pusher server that refuses the app', () => {
     ['a redirect', { status: 301, headers: { Location: '/x' } }, /answered 301.*useTLS/],
     ['a web page', { status: 200, body: '<html>' }, /another server listens there/],
   ])(
-    '%s: one request for thirty runs, reported once, and no run waits',
+    'with %s gets one request for thirty runs, is reported once, and delays no run',
     async (_name, fault, says) => {
       const server = await pusherServer();
       const { app, host, port } = server;
@@ -37,7 +37,7 @@ describe('a Pusher server that refuses the app', () => {
       expect(server.requests).toHaveLength(1);
       expect(changes).toMatchObject([{ state: 'paused', transport: 'pusher' }]);
       expect(String(changes[0]?.error)).toMatch(says);
-      // of each session its last word waits, everything else is counted
+      // the final status of each session waits, everything else is dropped
       await until(() => broadcasts.stats.queued === turns.length);
       expect(broadcasts.stats).toMatchObject({ sent: 0, failed: 1, retried: 0 });
       expect(broadcasts.stats.dropped).toBeGreaterThan(turns.length * 5);

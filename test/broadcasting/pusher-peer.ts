@@ -13,13 +13,13 @@ export interface Frame {
 export interface Peer {
   readonly ws: WebSocket;
   readonly texts: readonly string[];
-  /** The next frame that was not asked for yet. */
+  /** Returns the next unread frame. */
   next(): Promise<Frame>;
   say(event: string, data?: unknown, channel?: string): void;
   readonly socketId: string;
 }
 
-/** A bare WebSocket, so that what is measured is the server. */
+/** Opens a plain WebSocket without a client library. */
 export async function peer(server: PusherServer, key = 'test-key', headers = {}): Promise<Peer> {
   const ws = new WebSocket(`ws://127.0.0.1:${server.port}${server.path}/app/${key}?protocol=7`, {
     headers,
@@ -52,13 +52,13 @@ export async function peer(server: PusherServer, key = 'test-key', headers = {})
   };
 }
 
-/** The name of an error event, and the code in it. */
+/** Returns the name and the code of an error event. */
 export const codeOf = ({ event, data }: Frame): [string, number] => [
   event,
   (JSON.parse(String(data)) as { code: number }).code,
 ];
 
-/** The path and query of a request that the server takes. */
+/** Returns the path and query of a correctly signed request. */
 export function signedTarget(
   server: PusherServer,
   method: string,
@@ -78,7 +78,7 @@ export function signedTarget(
   return `${server.path}${path}?${String(query)}`;
 }
 
-/** What the REST API answers to a signed request. */
+/** Sends a signed request to the REST API and returns status and body. */
 export async function rest(
   server: PusherServer,
   method: string,

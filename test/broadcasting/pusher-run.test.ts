@@ -24,7 +24,7 @@ interface Stage {
   readonly heard: readonly Envelope[];
 }
 
-/** An agent, a session, a server and a page that listens. */
+/** Starts an agent, a session, a server and a listening page. */
 async function stage(
   steps: readonly ScenarioStep[],
   options: Partial<BroadcastSessionsOptions> & { readonly result?: unknown } = {},
@@ -59,8 +59,8 @@ const script = [
   ScenarioStep.final('Found "her" \\ 🚀'),
 ];
 
-describe('a whole run over the wire', () => {
-  it('reaches the page as the log has it: every envelope once and in order', async () => {
+describe('a run over the Pusher protocol', () => {
+  it('delivers every logged envelope once and in order', async () => {
     const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
       config: BroadcastConfig.debug(),
     });
@@ -98,33 +98,30 @@ describe('a whole run over the wire', () => {
 
   it.each([
     ['standard', BroadcastConfig.standard()],
-    ['as much as fits', BroadcastConfig.debug({ maxResultLength: 20_000 })],
-  ])(
-    'D65: a tool result of 15 KB (%s): the run completes and the page gets a beginning with a ref',
-    async (_name, config) => {
-      const result = {
-        rows: Array.from({ length: 150 }, (_r, i) => ({ id: i, text: '"ü" '.repeat(20) })),
-      };
-      expect(JSON.stringify(result).length).toBeGreaterThan(15_000);
-      const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
-        result,
-        config,
-      });
-      const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
-      expect(session.status).toBe('completed');
-      await until(() => isOver(heard));
-      const completed = heard.find(({ type }) => type === 'agent.tool.completed');
-      const { result_summary: cut } = completed!.payload as { result_summary: TruncatedValue };
-      expect(cut.summary.length).toBeGreaterThan(400);
-      expect(await readRef(runtime, sessionId, cut.ref, ann)).toEqual(result);
-      expect(server.tooLarge).toBe(0);
-      expect(broadcasts.stats).toMatchObject({ dropped: 0, failed: 0 });
-    },
-  );
+    ['with the longest results', BroadcastConfig.debug({ maxResultLength: 20_000 })],
+  ])('D65: truncates a tool result of 15 KB with a ref (%s)', async (_name, config) => {
+    const result = {
+      rows: Array.from({ length: 150 }, (_r, i) => ({ id: i, text: '"ü" '.repeat(20) })),
+    };
+    expect(JSON.stringify(result).length).toBeGreaterThan(15_000);
+    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+      result,
+      config,
+    });
+    const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
+    expect(session.status).toBe('completed');
+    await until(() => isOver(heard));
+    const completed = heard.find(({ type }) => type === 'agent.tool.completed');
+    const { result_summary: cut } = completed!.payload as { result_summary: TruncatedValue };
+    expect(cut.summary.length).toBeGreaterThan(400);
+    expect(await readRef(runtime, sessionId, cut.ref, ann)).toEqual(result);
+    expect(server.tooLarge).toBe(0);
+    expect(broadcasts.stats).toMatchObject({ dropped: 0, failed: 0 });
+  });
 });
 
-describe('D65: a transport that does not do its work', () => {
-  it('it hangs, is overloaded, fails and breaks off: sent again in order, once each, and the run does not wait', async () => {
+describe('D65: a failing transport', () => {
+  it('gets every envelope once and in order after hangs, overloads and errors, and the run does not wait', async () => {
     const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
       callTimeoutMs: 150,
     });
@@ -143,7 +140,7 @@ describe('D65: a transport that does not do its work', () => {
     expect(broadcasts.stats.retried).toBeGreaterThanOrEqual(4);
   }, 20_000);
 
-  it('an answer that is lost: what had arrived comes twice, in order, and with the same numbers', async () => {
+  it('delivers envelopes twice, in order and with the same numbers, if its response is lost', async () => {
     const { server, runtime, sessionId, heard } = await stage(script);
     server.misbehave({ drops: true, obeys: true });
     await runtime.send(sessionId, 'Who is Zoë?', waiting);
@@ -155,7 +152,7 @@ describe('D65: a transport that does not do its work', () => {
     expect(once).toEqual(envelopes);
   }, 20_000);
 
-  it('refused for good: the run completes, what was lost is counted and told', async () => {
+  it('that refuses everything does not fail the run; dropped envelopes are counted and reported', async () => {
     const errors: unknown[] = [];
     const drops: string[] = [];
     const changes: string[] = [];
@@ -168,7 +165,7 @@ describe('D65: a transport that does not do its work', () => {
     const restore = server.breakdown({ status: 401, body: 'Authentication signature invalid.' });
     const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
     expect(session.status).toBe('completed');
-    // the last word waits for the transport
+    // the final status waits for the transport
     await until(() => broadcasts.stats.queued === 1);
     expect(heard).toEqual([]);
     expect(broadcasts.stats.sent).toBe(0);
@@ -176,7 +173,7 @@ describe('D65: a transport that does not do its work', () => {
     expect(new Set(drops)).toEqual(new Set(['refused']));
     expect(errors).toHaveLength(1);
     expect(String(errors[0])).toMatch(/answered 401: it does not accept the signature/);
-    // one request, however many envelopes, and a second run makes no other
+    // a second run sends no further request
     await runtime.send(sessionId, 'And now?', waiting).catch(() => {});
     await broadcasts.flush();
     expect(server.requests).toHaveLength(before + 1);

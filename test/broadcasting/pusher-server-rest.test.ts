@@ -5,7 +5,7 @@ import { pusherServer, type PusherServer } from '../setup/pusher-server.ts';
 import { hmac, md5, phpJson, signedText } from '../setup/pusher-signing.ts';
 import { peer, rest, signedTarget } from './pusher-peer.ts';
 
-/** What came back over a bare connection until the server closed it. */
+/** Sends raw bytes and returns everything until the server closes the connection. */
 async function raw(server: PusherServer, request: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   let answer = '';
@@ -21,7 +21,7 @@ const batches = '/apps/test-app/batch_events';
 const event = (data: string, channel = 'news'): string =>
   JSON.stringify({ name: 'e', data, channels: [channel] });
 
-describe('signatures that other libraries made', () => {
+describe('signatures of other libraries', () => {
   it.each([
     [
       '1234.5678:private-agent.run.1',
@@ -31,11 +31,11 @@ describe('signatures that other libraries made', () => {
       '1234.5678:presence-room.1:{"user_id":"u1","user_info":{"name":"Ann"}}',
       '76b9174a6161ce395543eddfd792978485daa90bb5eca180fabcf9450379b49d',
     ],
-  ])('%s', (text, signature) => {
+  ])('matches for %s', (text, signature) => {
     expect(hmac('test-secret', text)).toBe(signature);
   });
 
-  it('the request that Laravel sent', () => {
+  it('matches a request of Laravel', () => {
     const body =
       '{"name":"App\\\\Events\\\\AgentToken","data":"{\\"delta\\":\\"\\\\u00e9\\\\\\/\\\\u2603\\",\\"seq\\":1}","channels":["private-agent.run.1","private-agent.run.2"]}';
     expect(body).toHaveLength(145);
@@ -54,7 +54,7 @@ describe('signatures that other libraries made', () => {
 });
 
 describe('the REST API', () => {
-  it('forwards data exactly, escaped as PHP does, one by one and in batches', async () => {
+  it('forwards data unchanged, escaped like PHP, in single events and in batches', async () => {
     const server = await pusherServer();
     const client = await peer(server);
     client.say('pusher:subscribe', { channel: 'news' });
@@ -63,7 +63,7 @@ describe('the REST API', () => {
     expect(await rest(server, 'POST', events, event(data))).toEqual([200, '{}']);
     await client.next();
     expect(client.texts.at(-1)).toBe(`{"event":"e","data":${phpJson(data)},"channel":"news"}`);
-    // oxlint-disable-next-line no-control-regex -- that it is ASCII is what is tested
+    // oxlint-disable-next-line no-control-regex -- the test checks that it is ASCII
     expect(client.texts.at(-1)).toMatch(/^[\u0000-\u007f]+$/);
     const batch = [1, 2, 3].map((n) => ({ name: 'e', data: `${data}${n}`, channel: 'news' }));
     expect(await rest(server, 'POST', batches, JSON.stringify({ batch }))).toEqual([
@@ -73,7 +73,7 @@ describe('the REST API', () => {
     for (const { data: sent } of batch) expect((await client.next()).data).toBe(sent);
   });
 
-  it('413: 10,000 bytes of the whole request pass and 10,001 do not', async () => {
+  it('accepts a request of 10,000 bytes and answers 413 to 10,001', async () => {
     const server = await pusherServer();
     const sized = async (bytes: number): Promise<string> => {
       const requestWith = (body: string): string =>
@@ -89,7 +89,7 @@ describe('the REST API', () => {
     expect(server.requests.map(({ bytes }) => bytes)).toEqual([10_000]);
   });
 
-  it('401: chunks are not read', async () => {
+  it('answers 401 to a chunked body', async () => {
     const server = await pusherServer();
     const body = event('x');
     const target = signedTarget(server, 'POST', events, body);
@@ -104,12 +104,12 @@ describe('the REST API', () => {
     ['no name', { data: 'x', channel: 'a' }, ['name']],
     ['channels as a text', { name: 'e', data: 'x', channels: 'a' }, ['channels']],
     ['no channel', { name: 'e', data: 'x' }, ['channel']],
-  ])('422: %s', async (_name, body, names) => {
+  ])('answers 422 to %s', async (_name, body, names) => {
     const [status, text] = await rest(await pusherServer(), 'POST', events, JSON.stringify(body));
     expect([status, Object.keys(JSON.parse(text) as object)]).toEqual([422, names]);
   });
 
-  it('401, 404, 405 and 500 in plain text', async () => {
+  it('answers 401, 404, 405 and 500 in plain text', async () => {
     const server = await pusherServer({ path: '/reverb' });
     const base = `http://127.0.0.1:${server.port}`;
     const said = async (path: string, method = 'GET'): Promise<[number, string]> => {
@@ -134,7 +134,7 @@ describe('the REST API', () => {
     expect(server.connections).toBe(9);
   });
 
-  it('a foreign key and an old timestamp pass, a changed body does not', async () => {
+  it('accepts another key and an old timestamp, but no changed body', async () => {
     const server = await pusherServer();
     const base = `http://127.0.0.1:${server.port}`;
     const more = { auth_key: 'foreign', auth_timestamp: '0' };
@@ -144,7 +144,7 @@ describe('the REST API', () => {
     expect(status).toBe(401);
   });
 
-  it('lists channels: an array when there are none', async () => {
+  it('lists channels, as an empty array if there are none', async () => {
     const server = await pusherServer();
     const list = '/apps/test-app/channels';
     expect((await rest(server, 'GET', list))[1]).toBe('{"channels":[]}');
@@ -161,7 +161,7 @@ describe('the REST API', () => {
     expect(await rest(server, 'GET', `${list}/news/users`)).toEqual([400, '{}']);
   });
 
-  it('500: a socket_id in a batch; what stands before it is delivered, the rest is lost', async () => {
+  it('answers 500 to a socket_id in a batch and delivers only the events before it', async () => {
     const server = await pusherServer();
     const client = await peer(server);
     client.say('pusher:subscribe', { channel: 'news' });
@@ -181,7 +181,7 @@ describe('the REST API', () => {
     expect((await client.next()).event).toBe('pusher:pong');
   });
 
-  it('misbehaves when told', async () => {
+  it('simulates faults', async () => {
     const server = await pusherServer();
     const client = await peer(server);
     client.say('pusher:subscribe', { channel: 'news' });

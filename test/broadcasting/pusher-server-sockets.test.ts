@@ -5,7 +5,7 @@ import { hmac } from '../setup/pusher-signing.ts';
 import { codeOf, peer, rest, type Frame, type Peer } from './pusher-peer.ts';
 
 describe('connections', () => {
-  it('greet with a socket id in a JSON string, and answer a ping', async () => {
+  it('receive a socket id as a JSON string, and answer a ping', async () => {
     const client = await peer(await pusherServer());
     expect(client.socketId).toMatch(/^\d+\.\d+$/);
     expect(client.texts[0]).toBe(
@@ -16,7 +16,7 @@ describe('connections', () => {
     expect(client.texts[1]).toBe('{"event":"pusher:pong"}');
   });
 
-  it('4001: an unknown key is told and ended without a close frame', async () => {
+  it('end with 4001 and no close frame on an unknown key', async () => {
     const client = await peer(await pusherServer(), 'other-key');
     expect(codeOf(await client.next())).toEqual(['pusher:error', 4001]);
     const [code] = (await once(client.ws, 'close')) as [number];
@@ -25,26 +25,23 @@ describe('connections', () => {
 
   it.each([
     [
-      '4009: a foreign origin',
+      '4009 for an origin that is not allowed',
       { allowedOrigins: ['*.example.com'] },
       { origin: 'https://a.test' },
       4009,
     ],
-    ['4009: no origin', { allowedOrigins: ['*.example.com'] }, {}, 4009],
-    ['4004: too many', { maxConnections: 0 }, {}, 4004],
-  ])(
-    '%s is sent instead of the greeting, and the socket may continue',
-    async (_name, options, headers, code) => {
-      const client = await peer(await pusherServer(options), 'test-key', headers);
-      expect(codeOf(await client.next())).toEqual(['pusher:error', code]);
-      client.say('pusher:subscribe', { channel: 'news' });
-      expect(await client.next()).toMatchObject({
-        event: 'pusher_internal:subscription_succeeded',
-      });
-    },
-  );
+    ['4009 without an origin', { allowedOrigins: ['*.example.com'] }, {}, 4009],
+    ['4004 for too many connections', { maxConnections: 0 }, {}, 4004],
+  ])('receive %s instead of the greeting and stay open', async (_name, options, headers, code) => {
+    const client = await peer(await pusherServer(options), 'test-key', headers);
+    expect(codeOf(await client.next())).toEqual(['pusher:error', code]);
+    client.say('pusher:subscribe', { channel: 'news' });
+    expect(await client.next()).toMatchObject({
+      event: 'pusher_internal:subscription_succeeded',
+    });
+  });
 
-  it('an allowed origin is greeted, and only subscribed sockets count', async () => {
+  it('accept an allowed origin, and count only when subscribed', async () => {
     const server = await pusherServer({ allowedOrigins: ['*.example.com'], maxConnections: 1 });
     const headers = { origin: 'https://app.example.com' };
     const first = await peer(server, 'test-key', headers);
@@ -59,13 +56,13 @@ describe('connections', () => {
   });
 
   it.each([
-    ['not JSON', 'hello'],
-    ['no object', '7'],
-    ['no event', '{}'],
-    ['a channel is missing', '{"event":"pusher:subscribe","data":{}}'],
+    ['a text that is not JSON', 'hello'],
+    ['a value that is not an object', '7'],
+    ['an object without an event', '{}'],
+    ['a missing channel', '{"event":"pusher:subscribe","data":{}}'],
     ['an unknown event of the protocol', '{"event":"pusher:signin","data":{}}'],
-    ['data of a whisper that is a text', '{"event":"client-x","channel":"news","data":"t"}'],
-  ])('4200: %s, and the socket stays open', async (_name, text) => {
+    ['client event data that is a string', '{"event":"client-x","channel":"news","data":"t"}'],
+  ])('get 4200 for %s and stay open', async (_name, text) => {
     const client = await peer(await pusherServer());
     client.ws.send(text);
     expect(codeOf(await client.next())).toEqual(['pusher:error', 4200]);
@@ -77,21 +74,21 @@ describe('connections', () => {
     });
   });
 
-  it('any other name is dropped without a word', async () => {
+  it('ignore unknown event names', async () => {
     const client = await peer(await pusherServer());
     client.say('hello', {});
     client.say('pusher:ping', {});
     expect((await client.next()).event).toBe('pusher:pong');
   });
 
-  it('1009: a message that is too large', async () => {
+  it('close with 1009 on a message that is too large', async () => {
     const client = await peer(await pusherServer());
     client.ws.send('x'.repeat(10_001));
     const [code, reason] = (await once(client.ws, 'close')) as [number, Buffer];
     expect([code, reason.toString()]).toEqual([1009, 'Maximum message size exceeded']);
   });
 
-  it('4301: too many messages', async () => {
+  it('get 4301 after too many messages', async () => {
     const client = await peer(await pusherServer({ maxMessages: 1 }));
     client.say('pusher:ping', {});
     client.say('pusher:ping', {});
@@ -99,7 +96,7 @@ describe('connections', () => {
     expect(codeOf(await client.next())).toEqual(['pusher:error', 4301]);
   });
 
-  it('4201: pings silent clients, then closes them; sockets without a channel stay open', async () => {
+  it('close with 4201 if they do not answer a ping, unless they have no channel', async () => {
     const server = await pusherServer();
     const silent = await peer(server);
     const alone = await peer(server);
@@ -118,7 +115,7 @@ describe('connections', () => {
 describe('channels', () => {
   const authOf = (text: string): string => `test-key:${hmac('test-secret', text)}`;
 
-  it('4009: a wrong signature, without the name of the channel; the socket stays', async () => {
+  it('refuse a wrong signature with 4009 without naming the channel, and keep the socket open', async () => {
     const client = await peer(await pusherServer());
     client.say('pusher:subscribe', { channel: 'private-agent.1', auth: 'test-key:00' });
     expect(await client.next()).toEqual({
@@ -130,7 +127,7 @@ describe('channels', () => {
     expect((await client.next()).event).toBe('pusher_internal:subscription_succeeded');
   });
 
-  it('what is not in front of the colon does not count, and a name that begins like private is private', async () => {
+  it('ignore the key before the colon of a signature, and treat every name with the prefix "private" as private', async () => {
     const client = await peer(await pusherServer());
     const auth = `any:${hmac('test-secret', `${client.socketId}:privateer`)}`;
     client.say('pusher:subscribe', { channel: 'privateer', auth });
@@ -146,7 +143,7 @@ describe('channels', () => {
     return client.next();
   };
 
-  it('presence: who is here, who comes and who goes, once a user', async () => {
+  it('report presence members once per user: present, joined and left', async () => {
     const server = await pusherServer();
     const [ann, bob, bobAgain] = [await peer(server), await peer(server), await peer(server)];
     expect((await join(ann, { user_id: 'a', user_info: {} })).data).toBe(
@@ -172,14 +169,14 @@ describe('channels', () => {
     expect(ann.texts).toHaveLength(4);
   });
 
-  it('presence: one member without user_info spoils the channel', async () => {
+  it('break a presence channel for everyone if one member has no user_info', async () => {
     const server = await pusherServer();
     const [ann, bob] = [await peer(server), await peer(server)];
     expect(codeOf(await join(ann, { user_id: 'a' }))[1]).toBe(4200);
     expect(codeOf(await join(bob, { user_id: 'b', user_info: null }))[1]).toBe(4200);
   });
 
-  it('whispers reach the other members with the true user id', async () => {
+  it('deliver client events to the other members with the real user id', async () => {
     const server = await pusherServer();
     const [ann, bob] = [await peer(server), await peer(server)];
     await join(ann, { user_id: 'a', user_info: null });

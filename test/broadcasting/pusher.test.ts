@@ -31,8 +31,8 @@ async function refusal(work: Promise<void> | void): Promise<BroadcastError> {
   throw new Error('nothing was refused');
 }
 
-describe('the wire', () => {
-  it('one envelope: its type is the name, its JSON the data, on the private channel', async () => {
+describe('requests', () => {
+  it('send an envelope to the private channel with its type as the name and its JSON as the data', async () => {
     const server = await pusherServer();
     await to(server).broadcast(channel, first);
     const [request] = server.requests;
@@ -46,7 +46,7 @@ describe('the wire', () => {
     });
   });
 
-  it('several envelopes are one request, in order; none is no request', async () => {
+  it('send several envelopes in order in one request, and none for an empty batch', async () => {
     const server = await pusherServer();
     const broadcaster = to(server);
     await broadcaster.broadcastBatch(batchOf(3));
@@ -63,18 +63,18 @@ describe('the wire', () => {
     });
   });
 
-  it('a path before the routes of the server is not signed', async () => {
+  it('do not sign the path prefix of the server', async () => {
     const server = await pusherServer({ path: '/ws/reverb' });
     await to(server).broadcast(channel, first);
     expect(server.requests[0]).toMatchObject({ status: 200 });
     expect(server.requests[0]?.target).toMatch(/^\/ws\/reverb\/apps\/test-app\/events\?/);
     const astray = await refusal(to(server, { path: '' }).broadcast(channel, first));
     expect(astray.message).toMatch(
-      /answered 404: it knows no such app\. Check appId, host, port and path\.$/,
+      /answered 404: it has no such app\. Check appId, host, port and path\.$/,
     );
   });
 
-  it('calls at the same time do not wait for each other', async () => {
+  it('run concurrently', async () => {
     const server = await pusherServer();
     server.misbehave({ hangs: true });
     const broadcaster = to(server);
@@ -86,7 +86,7 @@ describe('the wire', () => {
     expect((await hanging).retryable).toBe(true);
   });
 
-  it('a connection is used again where the server keeps it', async () => {
+  it('reuse a connection that the server keeps open', async () => {
     let connections = 0;
     const server = createServer((request, response) => {
       request.resume().on('end', () => response.end('{}'));
@@ -105,7 +105,7 @@ describe('the wire', () => {
     expect(connections).toBe(2);
   });
 
-  it('a client of your own sends, and its refusals read the same', async () => {
+  it('use the given client, with the same errors', async () => {
     const server = await pusherServer();
     const client = new PusherSdk({ ...server.app, host: server.host, port: String(server.port) });
     const broadcaster = pusherBroadcaster({ client });
@@ -117,19 +117,19 @@ describe('the wire', () => {
     expect(refused.message).toMatch(/^The Pusher server answered 413: /);
     const quick = pusherBroadcaster({ client, timeoutMs: 50 });
     expect((await refusal(quick.broadcast(channel, first))).message).toMatch(
-      /no answer within 50 ms/,
+      /not answer within 50 ms/,
     );
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   const rows: [number | Fault, boolean, RegExp][] = [
     [400, false, /it cannot read the request\. .* useTLS/],
     [401, false, /does not accept the signature\. Check that appId, key and secret/],
     [{ status: 401, body: 'Timestamp expired: 9 s' }, false, /Check the clock of this machine/],
     [403, false, /may not publish\. Check that it is enabled/],
-    [404, false, /knows no such app\. Check appId, host, port and path/],
-    [405, false, /does not take events/],
+    [404, false, /has no such app\. Check appId, host, port and path/],
+    [405, false, /does not accept events/],
     [408, true, /answered 408/],
     [409, false, /it refused the request/],
     [
@@ -144,32 +144,32 @@ describe('refusals', () => {
     ],
     [{ status: 422, body: 'no' }, false, /does not accept the event\. /],
     [429, true, /too many requests\. .*batchSize/],
-    [500, true, /it failed\. Look into its log/],
+    [500, true, /it failed\. Check its log/],
     [503, true, /answered 503/],
     [
       { status: 301, headers: { Location: 'https://ws.example.com/x?y=z' } },
       false,
-      /sends on to https:\/\/ws\.example\.com, which is not followed\. .*useTLS/,
+      /redirect to https:\/\/ws\.example\.com, which is not followed\. .*useTLS/,
     ],
     [
       { status: 307, headers: { Location: '/elsewhere' } },
       false,
-      /answered 307 and sends on to http:\/\/127/,
+      /answered 307 with a redirect to http:\/\/127/,
     ],
     [{ status: 302 }, false, /answered, but not as a Pusher-protocol server does/],
     [{ status: 200, body: '<html>Welcome</html>' }, false, /not as a Pusher-protocol server does/],
     [{ status: 200, body: '' }, false, /another server listens there/],
     [{ drops: true }, true, /could not be reached \(ECONNRESET\)\. Check that the server runs/],
-    [{ hangs: true }, true, /gave no answer within 2000 ms/],
+    [{ hangs: true }, true, /did not answer within 2000 ms/],
   ];
-  it.each(rows)('%j -> another try can help: %s', async (given, retryable, message) => {
+  it.each(rows)('%j is retryable: %s', async (given, retryable, message) => {
     const server = await pusherServer();
     server.misbehave(typeof given === 'number' ? { status: given } : given);
     const broadcaster = to(server, { timeoutMs: 2_000 });
     const error = await refusal(broadcaster.broadcastBatch(batchOf(2)));
     expect(error.retryable).toBe(retryable);
     const { status = 0 } = typeof given === 'number' ? { status: given } : given;
-    // about the app or the address, and not about the events
+    // the app or the address is wrong, not the events
     const isAboutAll = [401, 403, 404, 405].includes(status) || (status >= 200 && status < 400);
     expect(error.pauses).toBe(isAboutAll);
     expect(error.message).toMatch(message);
@@ -183,7 +183,7 @@ describe('refusals', () => {
     ['seconds', { 'Retry-After': '700' }, 700_000],
     ['a date', { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }, 3_600_000],
     ['nothing', {}, null],
-  ])('429 with %s', async (_name, headers, ms) => {
+  ])('have the Retry-After of a 429 (%s)', async (_name, headers, ms) => {
     const server = await pusherServer();
     server.misbehave({ status: 429, headers });
     const { retryAfterMs } = await refusal(to(server).broadcast(channel, first));
@@ -193,15 +193,15 @@ describe('refusals', () => {
 
   it.each<[string, Partial<PusherOptions>, RegExp]>([
     ['the secret', { secret: 'wrong-secret' }, /answered 401: it does not accept the signature/],
-    ['the app', { appId: 'other' }, /answered 404: it knows no such app/],
-    ['TLS', { useTLS: true, timeoutMs: 200 }, /within 200 ms.* and useTLS/],
+    ['the app', { appId: 'other' }, /answered 404: it has no such app/],
+    ['TLS', { useTLS: true, timeoutMs: 200 }, /within 200 ms.* useTLS/],
     ['the port', { port: 1 }, /could not be reached \(ECONNREFUSED\)\. Check that the server runs/],
-  ])('a mistake in %s says what to check', async (_name, options, message) => {
+  ])('explain what to check if %s is wrong', async (_name, options, message) => {
     const error = await refusal(to(await pusherServer(), options).broadcast(channel, first));
     expect(error.message).toMatch(message);
   });
 
-  it('no secret, signature or payload in an error, whatever the server sends back', async () => {
+  it('contain no secret, signature or payload, whatever the server responds', async () => {
     const server = await pusherServer();
     const faults: Fault[] = [400, 401, 403, 404, 413, 422, 429, 500, 200].map((status) => ({
       status,
@@ -221,7 +221,7 @@ describe('refusals', () => {
     }
   });
 
-  it('a signal ends the request itself, before, while it is sent and while it is answered', async () => {
+  it('a signal aborts the request, before and during the call', async () => {
     const server = await pusherServer();
     const broadcaster = to(server);
     const early = await refusal(broadcaster.broadcast(channel, first, AbortSignal.abort('over')));
@@ -233,18 +233,18 @@ describe('refusals', () => {
     const hanging = refusal(broadcaster.broadcast(channel, first, controller.signal));
     await until(() => server.requests.length === 1);
     controller.abort(new Error('the run is over'));
-    expect((await hanging).message).toMatch(/was given up before its answer/);
+    expect((await hanging).message).toMatch(/was canceled before a response/);
     await until(() => server.requests[0]?.isAbandoned);
   });
 
-  it('a timeout ends the request itself', async () => {
+  it('a timeout aborts the request', async () => {
     const server = await pusherServer();
     server.misbehave({ hangs: true });
     await refusal(to(server, { timeoutMs: 50 }).broadcast(channel, first));
     await until(() => server.requests[0]?.isAbandoned);
   });
 
-  it('an answer whose body never ends is a timeout', async () => {
+  it('a response body that never ends is a timeout', async () => {
     const server = createServer((request, response) => {
       request.resume();
       response.writeHead(500).write('{');
@@ -270,13 +270,13 @@ describe('refusals', () => {
   });
 });
 
-describe('before anything is sent', () => {
+describe('checks before a request', () => {
   it.each([
     ['a channel with a blank', 'agent.a b'],
     ['a channel with a slash', 'agent.a/b'],
     ['a channel that is too long', `agent.${'x'.repeat(187)}`],
-    ['an empty channel with a colon', 'agent:1'],
-  ])('%s is refused', async (_name, bad) => {
+    ['a channel with a colon', 'agent:1'],
+  ])('refuse %s', async (_name, bad) => {
     const server = await pusherServer();
     const error = await refusal(to(server).broadcast(bad, first));
     expect(error.retryable).toBe(false);
@@ -286,13 +286,13 @@ describe('before anything is sent', () => {
     expect(server.connections).toBe(0);
   });
 
-  it('the longest channel passes', async () => {
+  it('accept the longest channel', async () => {
     const server = await pusherServer();
     await to(server).broadcast(`agent.${'x'.repeat(186)}`, first);
     expect(server.requests[0]?.status).toBe(200);
   });
 
-  it('what does not fit into a request is refused: too many bytes, too many envelopes', async () => {
+  it('refuse too many bytes and too many envelopes for one request', async () => {
     const server = await pusherServer();
     const content = 'x'.repeat(9_500);
     const large = { ...second, payload: { message_id: 'm', role: 'user', content, step: 1 } };
@@ -310,14 +310,14 @@ describe('before anything is sent', () => {
     ['no secret', { appId: 'a', key: 'k', host: 'h' }, /^pusherBroadcaster secret is missing/],
     ['no app', { key: 'k', secret: 's', host: 'h' }, /^pusherBroadcaster appId got undefined/],
     [
-      'a key that an address cannot hold',
+      'a key that a URL cannot contain',
       { appId: 'a', key: 'k&x', secret: 's', host: 'h' },
       /^pusherBroadcaster key got "k&x"/,
     ],
     [
       'neither host nor cluster',
       { appId: 'a', key: 'k', secret: 's' },
-      /^pusherBroadcaster host got undefined, expected the name of the server/,
+      /^pusherBroadcaster host got undefined, expected a host name/,
     ],
     [
       'a host with a scheme',
@@ -330,28 +330,28 @@ describe('before anything is sent', () => {
       /^pusherBroadcaster path/,
     ],
     [
-      'a port that is none',
+      'an invalid port',
       { appId: 'a', key: 'k', secret: 's', host: 'h', port: 0 },
       /^pusherBroadcaster port/,
     ],
     [
-      'too small a limit',
+      'a limit that is too small',
       { appId: 'a', key: 'k', secret: 's', host: 'h', maxRequestBytes: 1_500 },
-      /expected at least \d+, for the head alone takes \d+ and proxies 400/,
+      /expected at least \d+: the headers take \d+ and proxies 400/,
     ],
     [
       'half an envelope',
       { appId: 'a', key: 'k', secret: 's', host: 'h', batchSize: 0.5 },
       /^pusherBroadcaster batchSize/,
     ],
-    ['a foreign client', { client: {} as never }, /^pusherBroadcaster client/],
-  ])('options: %s', (_name, options, message) => {
+    ['a client of another library', { client: {} as never }, /^pusherBroadcaster client/],
+  ])('refuse options: %s', (_name, options, message) => {
     const made = (): unknown => pusherBroadcaster(options);
     expect(made).toThrow(AgentError);
     expect(made).toThrow(message);
   });
 
-  it('options: hosted Pusher by its cluster, an IPv6 address, the limits', async () => {
+  it('accept a cluster of hosted Pusher, a batch size and an IPv6 address', async () => {
     const app = { appId: 'a', key: 'k', secret: 's' };
     const hosted = pusherBroadcaster({ ...app, cluster: 'eu', batchSize: 5 });
     expect(hosted).toMatchObject({ name: 'pusher', batchSize: 5 });

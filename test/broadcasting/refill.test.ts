@@ -32,7 +32,7 @@ async function played(runtime: SessionRuntime, text = 'go') {
 }
 
 describe.each(places)('refill (%s)', (_name, makePlace) => {
-  it('in pages: together what one reading gives, chained over their edges', async () => {
+  it('returns the same envelopes in pages of any size, with an unbroken chain of `prev`', async () => {
     const steps = [1, 2, 3].map((n) => toolCall('look', { n }, `Step ${n}.`));
     const runtime = runtimeOn(
       makePlace().open(),
@@ -48,7 +48,7 @@ describe.each(places)('refill (%s)', (_name, makePlace) => {
       for (const limit of [1, 3, 7, 100]) {
         const read: Envelope[] = [];
         let page: Refill | null = null;
-        // a page that was filtered whole says how far it has read
+        // a page without envelopes still has its position
         let after = 0;
         do {
           page = await readRefill(runtime, id, { ...ann, config, after, limit });
@@ -68,7 +68,7 @@ describe.each(places)('refill (%s)', (_name, makePlace) => {
     }
   });
 
-  it('a session that has not begun, an unknown execution, a log that was pruned: nothing, and no more', async () => {
+  it('returns an empty last page for a new session, an unknown execution and a pruned log', async () => {
     const runtime = runtimeOn(makePlace().open(), agentWith([final('done')]));
     const { id } = await runtime.create(ann);
     const empty = { session_id: id, envelopes: [], more: false };
@@ -82,7 +82,7 @@ describe.each(places)('refill (%s)', (_name, makePlace) => {
     expect(pruned).toMatchObject({ ...empty, seq });
   });
 
-  it('is for the owner alone', async () => {
+  it('refuses another owner and an invalid position', async () => {
     const runtime = runtimeOn(makePlace().open(), agentWith([final('done')]));
     const id = await played(runtime);
     const bob = { owner: 'bob' };
@@ -96,7 +96,7 @@ describe.each(places)('refill (%s)', (_name, makePlace) => {
   });
 });
 
-describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
+describe.each(places)('readRef (%s)', (_name, makePlace) => {
   const big = { rows: Array.from({ length: 800 }, (_r, i) => ({ i, text: `row ${i} 😀` })) };
   const args = { note: 'argument '.repeat(2_000) };
   const question = 'question '.repeat(2_000);
@@ -114,17 +114,17 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
       .build();
     const runtime = runtimeOn(makePlace().open(), agent);
     const { id } = await runtime.create(ann);
-    // an id may hold anything
+    // an id may contain any character
     const executionId = 'run 7/ö.content.3';
     const paused = await runtime.send(id, question, { ...waiting, executionId });
     await runtime.approve(id, callIds(paused)[0]!, waiting);
-    const config = BroadcastConfig.debug({ frameBytes: 2_000 });
+    const config = BroadcastConfig.debug({ frameBytes: 1_800 });
     const { envelopes } = await readRefill(runtime, id, { ...ann, config });
     const read = (cut: unknown) => readRef(runtime, id, (cut as TruncatedValue).ref, ann);
     return { runtime, id, envelopes, read, executionId };
   }
 
-  it('the whole value, as the log has it', async () => {
+  it('returns the whole value from the log', async () => {
     const { runtime, id, envelopes, read } = await cuts();
     const [asked, thought, answered] = ofType(envelopes, 'agent.message');
     expect(await read(asked!.payload.content)).toBe(question);
@@ -145,7 +145,7 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
     expect(whole).toEqual(plain(ofType(uncut, 'agent.continuation').at(-1)!.payload.evaluations));
   });
 
-  it('a summary is the beginning of it', async () => {
+  it('returns a value that starts with its summary', async () => {
     const { envelopes } = await cuts();
     const { summary } = ofType(envelopes, 'agent.message')[0]!.payload.content as TruncatedValue;
     expect(summary.endsWith('…')).toBe(true);
@@ -156,7 +156,7 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
     expect(evaluations.summary).toMatch(/^StepsLimit allow: 3 of 20 steps\n/);
   });
 
-  it('a ref that is none, or of something else, is refused with a code', async () => {
+  it('refuses an invalid ref and a ref of another field with a code', async () => {
     const { runtime, id, envelopes, executionId } = await cuts();
     const { seq } = ofType(envelopes, 'agent.message')[0]!;
     for (const [ref, code] of [
@@ -178,7 +178,7 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
     }
   });
 
-  it('of another session is unknown, even of the same owner', async () => {
+  it('does not find a ref in another session of the same owner', async () => {
     const { runtime, envelopes } = await cuts();
     const other = await runtime.create(ann);
     const { ref } = ofType(envelopes, 'agent.message')[0]!.payload.content as TruncatedValue;
@@ -187,7 +187,7 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
   });
 });
 
-it('an old log without what was added since is still readable', async () => {
+it('reads an old log without newer fields', async () => {
   const store = memoryPlace().open();
   const runtime = runtimeOn(store, agentWith([final('done')]));
   const id = await played(runtime);
@@ -204,7 +204,7 @@ it('an old log without what was added since is still readable', async () => {
   ]);
 });
 
-it('an event that was too large for the log still says which call it was about', async () => {
+it('names the tool and the call of an event that was too large for the log', async () => {
   const store = memoryPlace({ maxBytes: 60_000 }).open();
   const huge = 'x'.repeat(100_000);
   const agent = agentWith([toolCall('look', { text: huge, page: 1 })], mockTool('look'));

@@ -1,4 +1,4 @@
-import { AgentBuilder, ErrorPolicy, type Agent, type Tool } from 'onward';
+import { type Agent } from 'onward';
 import {
   BroadcastConfig,
   BroadcastError,
@@ -11,27 +11,13 @@ import {
 } from 'onward/broadcasting';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  ann,
-  builderWith,
-  callIds,
-  followingDriver,
-  memoryPlace,
-  refusal,
-  runtimeOn,
-  waiting,
-} from '../setup/sessions.ts';
-import { byLook, leakIn, ours, planted, redactor, words } from '../setup/canary.ts';
+import { ann, callIds, memoryPlace, refusal, runtimeOn, waiting } from '../setup/sessions.ts';
+import { byLook, leakIn, ours, planted, words } from '../setup/canary.ts';
+import { secretiveAgent, secretiveParent } from '../setup/secretive-agents.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
-const agentOf = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]): Agent =>
-  builderWith(followingDriver(steps), ...tools)
-    .withRedactor(redactor)
-    .withErrorPolicy(ErrorPolicy.retryAll().withBackoff({ initialMs: 1, maxMs: 1 }))
-    .build();
-
-/** A session that is broadcast in every way there is; small frames, so that values are cut. */
+/** Broadcasts a session with all broadcasters, in small frames, so that values are truncated. */
 async function broadcast(agent: Agent, play: 'run' | 'answer' | 'stop' = 'run') {
   const config = BroadcastConfig.debug({ frameBytes: 2_000 });
   const memory = memoryBroadcaster();
@@ -53,7 +39,7 @@ async function broadcast(agent: Agent, play: 'run' | 'answer' | 'stop' = 'run') 
   }
   if (play === 'stop') await runtime.stop('s', { ...waiting, reason: words });
   for (const broadcasts of all) await broadcasts.close();
-  // what the model says to a person is streamed as it was said
+  // text of the model is streamed unchanged
   const live = memory.envelopes().filter(({ type }) => type !== 'agent.stream.chunk');
   const { envelopes: refilled } = await readRefill(runtime, 's', { ...ann, config });
   const refs = [...JSON.stringify(live).matchAll(/"ref":"([^"]+)"/g)].map(([, ref]) => ref!);
@@ -69,12 +55,12 @@ const leaks = (seen: Record<string, unknown>): string[] =>
     return leak === null ? [] : [`${name}: ${leak}`];
   });
 
-describe('D43: no screen shows a secret that is', () => {
-  it('in a message, in arguments, results and metadata', async () => {
+describe('D43: broadcasts contain no secret', () => {
+  it('of a message, arguments, results or metadata', async () => {
     const vault = mockTool('vault', { ...planted, text: `${words} `.repeat(200) });
     const args = { ...planted, more: `${words} `.repeat(200) };
     const steps = [toolCall('vault', args, `I use ${byLook}.`), final(`Done with ${ours}.`)];
-    const seen = await broadcast(agentOf(steps, vault));
+    const seen = await broadcast(secretiveAgent(steps, vault));
     expect(leaks(seen)).toEqual([]);
     expect(vault.calls).toEqual([args]);
     expect(seen.refs.length).toBeGreaterThanOrEqual(2);
@@ -83,46 +69,43 @@ describe('D43: no screen shows a secret that is', () => {
       expect(JSON.stringify(value)).toContain('[redacted]');
   });
 
-  it('in calls that wait for a person, in edits and in the reason of a denial', async () => {
+  it('of calls that need approval, edited arguments or the reason of a denial', async () => {
     const vault = mockTool('vault', 'ok', { needsApproval: true });
     const calls = [1, 2].map(() => ({ name: 'vault', args: planted }));
-    const seen = await broadcast(agentOf([toolCalls(calls), final('Ok.')], vault), 'answer');
+    const seen = await broadcast(secretiveAgent([toolCalls(calls), final('Ok.')], vault), 'answer');
     expect(leaks(seen)).toEqual([]);
     expect(seen.live.filter(({ type }) => type === 'agent.approval.requested')).toHaveLength(2);
     expect(vault.calls).toEqual([{ ...planted, more: ours }]);
   });
 
-  it('in what tools and models fail with, and in the reason of a stop', async () => {
+  it('of errors of tools and models, or the reason of a stop', async () => {
     const boom = mockTool('boom', new Error(`${words} `.repeat(100)));
     const failing = await broadcast(
-      agentOf([toolCall('boom'), error({ type: 'model', message: words, retryable: false })], boom),
+      secretiveAgent(
+        [toolCall('boom'), error({ type: 'model', message: words, retryable: false })],
+        boom,
+      ),
     );
     expect(leaks(failing)).toEqual([]);
     expect(failing.live.at(-1)).toMatchObject({ payload: { status: 'failed' } });
     const wait = mockTool('vault', 'ok', { needsApproval: true });
-    const stopped = await broadcast(agentOf([toolCall('vault', planted)], wait), 'stop');
+    const stopped = await broadcast(secretiveAgent([toolCall('vault', planted)], wait), 'stop');
     expect(leaks(stopped)).toEqual([]);
     expect(stopped.live.at(-1)).toMatchObject({ payload: { status: 'cancelled' } });
   });
 
-  it('in a nested agent', async () => {
-    const inner = AgentBuilder.base()
-      .withName('inner')
-      .withDriver(followingDriver([toolCall('vault', planted), final(`done with ${byLook}`)]))
-      .withTools(mockTool('vault', planted))
-      .build()
-      .asTool({ name: 'ask', description: 'Asks.' });
-    const seen = await broadcast(agentOf([toolCall('ask', { input: ours }), final('Ok.')], inner));
+  it('of a nested agent', async () => {
+    const seen = await broadcast(secretiveParent());
     expect(leaks(seen)).toEqual([]);
     expect(seen.live.some(({ parent_agent_id }) => parent_agent_id !== undefined)).toBe(true);
   });
 
-  it('in a transport error without a listener, or in a refused ref', async () => {
+  it('in the log of a transport error or the error of a refused ref', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fail = (): never => {
       throw new BroadcastError(`403 for key ${byLook}`, { retryable: false });
     };
-    const runtime = runtimeOn(memoryPlace().open(), agentOf([final('Ok.')]));
+    const runtime = runtimeOn(memoryPlace().open(), secretiveAgent([final('Ok.')]));
     const broadcasts = broadcastSessions(runtime, {
       broadcaster: { name: 'closed', broadcast: fail, broadcastBatch: fail },
     });

@@ -13,8 +13,8 @@ import { processOn } from './process-on.ts';
 
 const { toolCall, final, stream } = ScenarioStep;
 
-describe('the transport', () => {
-  it('D65: that hangs holds up no session, and its losses are counted', async () => {
+describe('broadcastSessions', () => {
+  it('D65: does not delay a session if the transport hangs, and counts dropped envelopes', async () => {
     const broadcaster: Broadcaster = {
       name: 'stuck',
       broadcast: () => new Promise(() => {}),
@@ -37,7 +37,7 @@ describe('the transport', () => {
     expect(drops).toHaveLength(1);
   });
 
-  it('that is slow keeps the order of turns, and lets go of the session after its last word', async () => {
+  it('keeps the order of turns on a slow transport, and releases the session after its final status', async () => {
     const order: string[] = [];
     const slowly = async (envelopes: readonly Envelope[]): Promise<void> => {
       await pause(3);
@@ -66,7 +66,7 @@ describe('the transport', () => {
     expect(broadcasts.stats.sent).toBeGreaterThanOrEqual(order.length);
   });
 
-  it('reports losses now and then without a listener', async () => {
+  it('logs dropped envelopes once for several sessions if there is no listener', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fail = (): never => {
       throw new AgentError('invalid_option', 'no');
@@ -85,11 +85,13 @@ describe('the transport', () => {
     }
     await broadcasts.flush();
     expect(broadcasts.stats.dropped).toBeGreaterThan(5);
-    expect(told.mock.calls.filter(([line]) => `${line}`.includes('broken lost'))).toHaveLength(1);
+    expect(told.mock.calls.filter(([line]) => `${line}`.includes('broken dropped'))).toHaveLength(
+      1,
+    );
     told.mockRestore();
   });
 
-  it('after close nothing more is heard', async () => {
+  it('sends nothing after close', async () => {
     const { runtime, broadcasts, broadcaster } = processOn(
       memoryPlace().open(),
       agentWith([final('a'), final('b')]),
@@ -105,7 +107,7 @@ describe('the transport', () => {
 });
 
 describe('10,000 sessions', () => {
-  /** The events of one run, told again for any number of sessions. */
+  /** Replays the events of one run for any number of sessions. */
   async function replayed(broadcaster: Broadcaster) {
     const events: AgentEvent[] = [];
     const agent = agentWith([toolCall('look'), stream(['do', 'ne'])], mockTool('look'));
@@ -129,7 +131,7 @@ describe('10,000 sessions', () => {
   }
   const quiet: Broadcaster = { name: 'quiet', broadcast: () => {}, broadcastBatch: () => {} };
 
-  it('that are over leave nothing behind but their numbers', async () => {
+  it('are released when they end', async () => {
     const { broadcasts, play } = await replayed(quiet);
     let most = 0;
     for (let i = 0; i < 10_000; i++) {
@@ -144,7 +146,7 @@ describe('10,000 sessions', () => {
     expect(broadcasts.stats.sent).toBe(10_000 * 15);
   });
 
-  it('forgets runs that continued elsewhere, the oldest first', async () => {
+  it('are limited: the oldest run without an end is released first', async () => {
     const broadcaster = memoryBroadcaster({ keep: 100_000 });
     const { broadcasts, play } = await replayed(broadcaster);
     for (let i = 0; i < 10_500; i++) {
@@ -154,7 +156,7 @@ describe('10,000 sessions', () => {
     await broadcasts.flush();
     expect(broadcasts.sessions).toBe(10_000);
     expect(broadcasts.stats.sent).toBe(21_000);
-    // one that comes back is made anew
+    // a released session starts again
     play('s0');
     await broadcasts.flush();
     expect(broadcaster.envelopes('agent.s0')[2]).toMatchObject({ seq: 1, prev: 0 });

@@ -1,4 +1,5 @@
-import { AgentError, ErrorPolicy, type SessionStore } from 'onward';
+import { AgentError, ErrorPolicy } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { BroadcastConfig, readRefill, type Envelope } from 'onward/broadcasting';
 import { memoryStore } from 'onward/stores/memory';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
@@ -11,7 +12,6 @@ import {
   followingDriver,
   gate,
   memoryPlace,
-  pause,
   places,
   until,
   waiting,
@@ -23,12 +23,12 @@ const { toolCall, toolCalls, final, stream } = ScenarioStep;
 
 const statuses = (envelopes: readonly Envelope[]): string[] =>
   ofType(envelopes, 'agent.status').map(({ payload }) => payload.status);
-/** Everything but `prev`, which says what this reader had before. */
+/** Removes `prev`, which depends on the reader. */
 const unchained = (envelopes: readonly Envelope[]) =>
   numbered(envelopes).map(({ prev: _prev, ...rest }) => plain(rest));
 
 describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
-  it.each(presets)('%s: what is sent is what the log gives back', async (preset) => {
+  it.each(presets)('with preset %s send the same envelopes as the log', async (preset) => {
     const config = BroadcastConfig[preset]();
     const inner = builderWith(followingDriver([toolCall('look'), stream(['in', 'ner'])]))
       .withName('inner')
@@ -67,7 +67,7 @@ describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
       'completed',
     ]);
 
-    // a new turn is an execution of its own, counted from 1
+    // a new turn is a new execution with numbers from 1
     await runtime.send(id, 'again', waiting);
     const next = (await sent(id)).slice(live.length);
     isUnbroken(next);
@@ -82,7 +82,7 @@ describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
     expect(before).toEqual(whole);
   });
 
-  it('continues in another process: the count does, and `prev` is the number before its first event', async () => {
+  it('continue in another process with the next number and its `prev`', async () => {
     const place = makePlace();
     const make = () =>
       builderWith(followingDriver([toolCall('pay', {}, 'Paying.'), final('done')]), pay()).build();
@@ -102,7 +102,7 @@ describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
         prev: seq,
         payload: { status: 'processing', previous_status: 'paused' },
       });
-      // the pause is the last word of the first process, so nothing lies between
+      // the first process sends nothing after the pause
       isUnbroken([...half, ...rest]);
       expect(statuses([...half, ...rest])).toEqual([
         'processing',
@@ -113,7 +113,7 @@ describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
     }
   });
 
-  it('two sessions of one agent at once: nothing crosses', async () => {
+  it('of one agent run concurrently without mixing their envelopes', async () => {
     const driver = followingDriver([toolCall('look'), stream(['do', 'ne'])]);
     const agent = builderWith(driver, mockTool('look')).build();
     const { runtime, sent, broadcasts } = processOn(makePlace().open(), agent);
@@ -131,22 +131,25 @@ describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
   });
 });
 
-describe('a process that dies', () => {
-  /** Writes nothing more after so many commits, and does not renew its lease. */
-  function dying(store: SessionStore, commits: number): SessionStore {
+describe('a process that ends during a run', () => {
+  /** Returns a store that fails after some commits and does not renew its lease. */
+  function dying(store: SessionStore, commits: number) {
     let left = commits;
     return {
-      ...store,
-      commit: async (commit) => {
-        if (left-- > 0) return store.commit(commit);
-        throw new AgentError('stale_owner', 'killed');
-      },
-      renew: async ({ worker }) => store.signals(worker),
+      isDead: () => left < 0,
+      store: {
+        ...store,
+        commit: async (commit) => {
+          if (left-- > 0) return store.commit(commit);
+          throw new AgentError('stale_owner', 'killed');
+        },
+        renew: async ({ worker }) => store.signals(worker),
+      } satisfies SessionStore,
     };
   }
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'after %i commits: another continues, readers refill, and nothing is missing or doubled',
+    'by a crash after %i commits: another process continues and readers get each envelope once',
     async (commits) => {
       for (const preset of presets) {
         const config = BroadcastConfig[preset]();
@@ -157,10 +160,12 @@ describe('a process that dies', () => {
             followingDriver([toolCall('look', {}, 'One.'), toolCall('look'), final('done')]),
             mockTool('look', 'ok', { idempotent: true }),
           ).build();
-        const a = processOn(dying(store, commits), make(), { config });
+        const doomed = dying(store, commits);
+        const a = processOn(doomed.store, make(), { config });
         const { id } = await a.runtime.create(ann);
         await a.runtime.send(id, 'go', ann);
-        await pause(20);
+        const isOver = async () => (await a.runtime.get(id, ann)).status === 'completed';
+        await until(async () => doomed.isDead() || (await isOver()));
         const before = await a.sent(id);
         clock.jump(60_000);
         const b = processOn(store, make(), { config });
@@ -168,7 +173,7 @@ describe('a process that dies', () => {
         await until(async () => (await b.runtime.get(id, ann)).status === 'completed');
         const after = await b.sent(id);
 
-        // a reader that hears both and refills at each gap
+        // a reader that gets the envelopes of both processes and refills each gap
         const known: Envelope[] = [];
         const place = (): number => known.at(-1)?.seq ?? 0;
         for (const envelope of numbered([...before, ...after])) {
@@ -190,7 +195,7 @@ describe('a process that dies', () => {
     },
   );
 
-  it('one that is asked to leave hands over: processing, not paused', async () => {
+  it('by a close: the status stays "processing" during the handover', async () => {
     const place = memoryPlace();
     const open = gate();
     const slow = mockTool('slow', () => open.passed.then(() => 'ok'));

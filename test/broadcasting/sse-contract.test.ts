@@ -21,7 +21,7 @@ function harness(): BroadcasterHarness {
   };
 }
 
-describe('sseHub keeps the contract of broadcasters', () => {
+describe('sseHub passes the broadcaster contract', () => {
   for (const [i, { name }] of broadcasterContract(harness).entries())
     it(name, () => broadcasterContract(harness)[i]?.run());
 });

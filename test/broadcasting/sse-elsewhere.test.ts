@@ -24,8 +24,8 @@ const turns = [
 ] as const;
 const agent = (tool = mockTool('look')) => builderWith(followingDriver(...turns), tool).build();
 
-describe.each(places)('a session that another process works on (%s)', (_name, makePlace) => {
-  it('reaches its readers through the log, each envelope once', async () => {
+describe.each(places)('a session that runs in another process (%s)', (_name, makePlace) => {
+  it('delivers each envelope once through the log', async () => {
     const place = makePlace();
     const worker = runtimeOn(place.open(), agent());
     const web = clientOn(place.open(), agent());
@@ -45,7 +45,7 @@ describe.each(places)('a session that another process works on (%s)', (_name, ma
     expect(live.hub.counters).toMatchObject({ readers: 2, slow: 0, failed: 0 });
   });
 
-  it('that goes from one process to another continues in order, wherever its readers are', async () => {
+  it('stays in order when it moves between processes', async () => {
     const place = makePlace();
     const pay = mockTool('look', 'paid', { needsApproval: true });
     const here = runtimeOn(place.open(), agent(pay));
@@ -66,40 +66,40 @@ describe.each(places)('a session that another process works on (%s)', (_name, ma
   });
 });
 
-describe('how often the log is looked at', () => {
+describe('polling of the log', () => {
   const counted = async (tool = mockTool('look')) => {
     const clock = fakeClock();
     const place = memoryPlace();
     const worker = runtimeOn(place.open(), agent(tool));
     const store = place.open();
-    let looks = 0;
+    let polls = 0;
     const find: typeof store.find = (id) => {
-      looks += 1;
+      polls += 1;
       return store.find(id);
     };
     const web = clientOn({ ...store, find }, agent());
     const live = liveOn(web, { clock });
     const { id } = await web.create(ann);
-    return { clock, worker, live, id, looks: () => looks };
+    return { clock, worker, live, id, polls: () => polls };
   };
 
-  it('every 2 seconds while nothing happens, once for all readers, and not without readers', async () => {
-    const { clock, live, id, looks } = await counted();
+  it('runs every 2 seconds for an idle session, once for all readers and not without readers', async () => {
+    const { clock, live, id, polls } = await counted();
     const clients = await Promise.all(Array.from({ length: 20 }, () => connect(live, id)));
     for (const client of clients) client.follow();
-    const before = looks();
+    const before = polls();
     await clock.advance(10_000);
-    expect(looks() - before).toBe(5);
+    expect(polls() - before).toBe(5);
     for (const client of clients) await client.leave();
     await clock.advance(10_000);
-    expect(looks() - before).toBe(5);
+    expect(polls() - before).toBe(5);
   });
 
   it.each([false, true])(
-    'every 250 ms while another process works (comes back: %s)',
+    'runs every 250 ms while another process runs the session (reconnect: %s)',
     async (isBack) => {
       const hold = gate();
-      const { clock, worker, live, id, looks } = await counted(
+      const { clock, worker, live, id, polls } = await counted(
         mockTool('look', () => hold.passed.then(() => 'rows')),
       );
       const running = worker.send(id, 'a', waiting);
@@ -107,27 +107,27 @@ describe('how often the log is looked at', () => {
       const { seq, executionId } = await worker.events(id, ann);
       const lastEventId = isBack ? `${seq}@${executionId}` : null;
       const client = (await connect(live, id, { lastEventId })).follow();
-      const before = looks();
+      const before = polls();
       await clock.advance(2_000);
-      expect(looks() - before).toBe(8);
+      expect(polls() - before).toBe(8);
       hold.open();
       await running;
       await clock.advance(250);
       expect(client.ends).toBe(1);
-      const after = looks();
+      const after = polls();
       await clock.advance(4_000);
-      expect(looks() - after).toBe(2);
+      expect(polls() - after).toBe(2);
     },
   );
 
-  it('every 2 seconds while this process works, and at once when asked to', async () => {
+  it('runs every 2 seconds while this process runs the session, and immediately on wake()', async () => {
     const hold = gate();
     const clock = fakeClock();
     const place = memoryPlace();
     const store = place.open();
-    let looks = 0;
+    let polls = 0;
     const find: typeof store.find = (id) => {
-      looks += 1;
+      polls += 1;
       return store.find(id);
     };
     const slow = mockTool('look', () => hold.passed.then(() => 'rows'));
@@ -137,16 +137,16 @@ describe('how often the log is looked at', () => {
     const client = (await connect(live, id)).follow();
     await runtime.send(id, 'a', ann);
     await until(() => client.envelopes.some(({ type }) => type === 'agent.tool.started'));
-    const before = looks;
+    const before = polls;
     await clock.advance(4_000);
-    expect(looks - before).toBe(2);
+    expect(polls - before).toBe(2);
     live.hub.wake(id);
-    await until(() => looks - before === 3);
+    await until(() => polls - before === 3);
     hold.open();
     await until(() => client.ends === 1);
   });
 
-  it('a store that fails for a moment ends nothing', async () => {
+  it('continues after temporary store errors', async () => {
     const clock = fakeClock();
     const place = memoryPlace();
     const worker = runtimeOn(place.open(), agent());

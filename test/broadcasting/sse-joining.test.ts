@@ -18,8 +18,8 @@ import { channel, chunk, contents, envelope } from './sse-samples.ts';
 
 const { toolCall, final, stream } = ScenarioStep;
 
-describe('a client that comes in the middle of an answer', () => {
-  it('sees the text so far, and then the rest', async () => {
+describe('a client that connects during an answer', () => {
+  it('gets the text so far and then the rest', async () => {
     const half = gate();
     const arrived = gate();
     const driver = followingDriver([final('unused')]);
@@ -52,7 +52,7 @@ describe('a client that comes in the middle of an answer', () => {
       'agent.stream.chunk',
       'agent.stream.chunk',
     ]);
-    // reload: another connection that continues from the last number
+    // a reload: a new connection that continues after the last number
     await client.leave();
     const again = await connect(live, id, { lastEventId: client.lastId });
     half.open();
@@ -69,7 +69,7 @@ describe('a client that comes in the middle of an answer', () => {
     expect(live.hub.counters).toEqual({ readers: 0, sessions: 0, behind: 0, slow: 0, failed: 0 });
   });
 
-  it('keeps what is being said by each agent until it is said, and nothing of what was', async () => {
+  it('gets the unfinished text of each agent, and no finished text', async () => {
     const hub = sseHub();
     const other = { agent_id: 'a2', parent_agent_id: 'a1' };
     hub.broadcast(channel, chunk(0, 'Let '));
@@ -89,7 +89,7 @@ describe('a client that comes in the middle of an answer', () => {
     const second = new SseClient(await hub.open('s1'));
     await second.read();
     expect(contents(second)).toEqual(['nested']);
-    // another try at the same message, of which the beginning was not heard
+    // another attempt of the same message without its start
     hub.broadcast(channel, chunk(3, 'late'));
     const third = new SseClient(await hub.open('s1'));
     await third.read();
@@ -104,7 +104,7 @@ describe('a client that comes in the middle of an answer', () => {
     expect(hub.counters.sessions).toBe(0);
   });
 
-  it('what is kept is bounded, for each session and for all', async () => {
+  it('gets a limited amount of text, with a limit for each session and for all', async () => {
     const hub = sseHub();
     const text = 'x'.repeat(10_000);
     for (let i = 0; i < 100; i++) hub.broadcast(channel, chunk(i, text));
@@ -120,8 +120,8 @@ describe('a client that comes in the middle of an answer', () => {
   });
 });
 
-describe('ends', () => {
-  it('a client that goes stops nothing: by signal, by cancel, before and after the answer', async () => {
+describe('disconnects', () => {
+  it('by signal and by cancel do not stop the run', async () => {
     const asked = gate();
     const slow = mockTool('look', () => asked.passed.then(() => 'rows'));
     const runtime = runtimeOn(
@@ -146,7 +146,7 @@ describe('ends', () => {
     expect((await running).status).toBe('completed');
   });
 
-  it('a thousand clients that come and go leave nothing behind', async () => {
+  it('of a thousand clients leave no reader, session or timer', async () => {
     const clock = fakeClock();
     const runtime = runtimeOn(memoryPlace().open(), agentWith([final('done')]));
     const live = liveOn(runtime, { clock });
@@ -154,7 +154,7 @@ describe('ends', () => {
     for (let round = 0; round < 10; round++) {
       const clients = await Promise.all(Array.from({ length: 100 }, () => connect(live, id)));
       expect(live.hub.counters).toMatchObject({ readers: 100, sessions: 1 });
-      // one for the heartbeats, one for the log
+      // one for heartbeats, one for polling the log
       expect(clock.pendingTimers).toBe(2);
       for (const client of clients) await client.leave();
     }
@@ -162,7 +162,7 @@ describe('ends', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('a session that is deleted ends its streams, and the next try is 404', async () => {
+  it('follow the deletion of a session, and the next request gets 404', async () => {
     const clock = fakeClock();
     const runtime = runtimeOn(memoryPlace().open(), agentWith([final('done')]));
     const live = liveOn(runtime, { clock });
@@ -175,7 +175,7 @@ describe('ends', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('500 readers of one session all get all of it', async () => {
+  it('delivers all envelopes to 500 readers of one session', async () => {
     const steps = Array.from({ length: 5 }, (_s, i) => toolCall('look', { i }, 'looking'));
     const agent = agentWith([...steps, stream(['All ', 'done.'])], mockTool('look'));
     const runtime = runtimeOn(memoryPlace().open(), agent);

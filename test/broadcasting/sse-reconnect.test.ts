@@ -2,6 +2,7 @@ import type { Tool } from 'onward';
 import { ScenarioStep, mockTool } from 'onward/testing';
 import { BroadcastConfig, readRefill, type Envelope } from 'onward/broadcasting';
 import { describe, expect, it } from 'vitest';
+import { mortal } from '../setup/mortal-store.ts';
 import {
   agentWith,
   ann,
@@ -19,7 +20,7 @@ const names = (envelopes: readonly Envelope[]): string[] =>
   envelopes.map(({ execution_id, seq }) => `${seq}@${execution_id}`);
 const presets = ['minimal', 'standard', 'debug'] as const;
 
-/** Every number once and in order, and each follows the one before: a client sees no gap. */
+/** Checks that a client gets every number once, in order and without a gap. */
 function isWhole(envelopes: readonly Envelope[], expected: readonly Envelope[]): void {
   expect(names(envelopes)).toEqual(names(expected));
   let known = 0;
@@ -38,31 +39,28 @@ const script = [
   stream(['All ', 'is ', 'well.']),
 ];
 
-describe.each(places)('a client that comes back (%s)', (_name, makePlace) => {
-  it.each(presets)(
-    'gets every numbered envelope once, wherever it was cut off (%s)',
-    async (name) => {
-      const config = BroadcastConfig[name]();
-      const runtime = runtimeOn(makePlace().open(), agentWith(script, mockTool('look', 'rows')));
-      const { id } = await runtime.create(ann);
-      await runtime.send(id, 'go', waiting);
-      const all = (await readRefill(runtime, id, { ...ann, config })).envelopes;
-      for (const pageSize of [1, 3, 200]) {
-        const live = liveOn(runtime, { config, pageSize });
-        for (let cut = 0; cut <= all.length; cut++) {
-          const seen = all.slice(0, cut);
-          const lastEventId = names(seen).at(-1) ?? null;
-          const client = await connect(live, id, { lastEventId });
-          await client.until(() => client.numbered.length === all.length - cut);
-          isWhole([...seen, ...client.numbered], all);
-          await client.leave();
-        }
+describe.each(places)('a client that reconnects (%s)', (_name, makePlace) => {
+  it.each(presets)('gets every numbered envelope once from any position (%s)', async (name) => {
+    const config = BroadcastConfig[name]();
+    const runtime = runtimeOn(makePlace().open(), agentWith(script, mockTool('look', 'rows')));
+    const { id } = await runtime.create(ann);
+    await runtime.send(id, 'go', waiting);
+    const all = (await readRefill(runtime, id, { ...ann, config })).envelopes;
+    for (const pageSize of [1, 3, 200]) {
+      const live = liveOn(runtime, { config, pageSize });
+      for (let cut = 0; cut <= all.length; cut++) {
+        const seen = all.slice(0, cut);
+        const lastEventId = names(seen).at(-1) ?? null;
+        const client = await connect(live, id, { lastEventId });
+        await client.until(() => client.numbered.length === all.length - cut);
+        isWhole([...seen, ...client.numbered], all);
+        await client.leave();
       }
-    },
-  );
+    }
+  });
 });
 
-it('a client that is cut off again and again during a run misses nothing', async () => {
+it('a client misses nothing after many disconnects during a run', async () => {
   const steps = Array.from({ length: 30 }, (_s, i) => toolCall('look', { q: i }, `step ${i}`));
   const agent = builderWith(followingDriver([...steps, final('done')]), mockTool('look'))
     .withMaxSteps(50)
@@ -89,7 +87,7 @@ it('a client that is cut off again and again during a run misses nothing', async
   expect(live.hub.counters).toEqual({ readers: 0, sessions: 0, behind: 0, slow: 0, failed: 0 });
 });
 
-it('after a crash the client continues in the log of another process where it was', async () => {
+it('a client continues at its position in another process after a crash', async () => {
   const place = memoryPlace();
   const make = (tool: Tool) =>
     builderWith(followingDriver([toolCall('look'), toolCall('look'), final('done')]), tool);
@@ -98,13 +96,8 @@ it('after a crash the client continues in the log of another process where it wa
     idempotent: true,
   });
   const lease = { leaseMs: 300, heartbeatMs: 100, signalMs: 100 };
-  const crashing = place.open();
-  let isDead = false;
-  const dead = new Proxy(crashing, {
-    get: (store, name: keyof typeof crashing) =>
-      isDead && typeof store[name] === 'function' ? () => new Promise(() => {}) : store[name],
-  });
-  const first = runtimeOn(dead, make(stuck).build(), { lease });
+  const victim = mortal(place.open());
+  const first = runtimeOn(victim.store, make(stuck).build(), { lease });
   const { id } = await first.create(ann);
   const live = liveOn(first);
   const before = await connect(live, id);
@@ -112,7 +105,7 @@ it('after a crash the client continues in the log of another process where it wa
   await before.until(
     () => before.envelopes.filter(({ type }) => type === 'agent.tool.started').length === 2,
   );
-  isDead = true;
+  victim.die();
 
   const second = runtimeOn(
     place.open(),
@@ -129,7 +122,7 @@ it('after a crash the client continues in the log of another process where it wa
   isWhole([...before.numbered, ...after.numbered], all);
 });
 
-describe('executions after the one that the client knows', () => {
+describe('a client with an older execution', () => {
   const twoTurns = async () => {
     const agent = builderWith(
       followingDriver([toolCall('look'), final('one')], [final('two')], [final('three')]),
@@ -140,7 +133,7 @@ describe('executions after the one that the client knows', () => {
     return { runtime, id };
   };
 
-  it('gets the rest of the old one, and then all that followed', async () => {
+  it('gets the rest of it and then all later executions', async () => {
     const { runtime, id } = await twoTurns();
     const first = await runtime.send(id, 'a', waiting);
     const old = (await readRefill(runtime, id, ann)).envelopes;
@@ -159,7 +152,7 @@ describe('executions after the one that the client knows', () => {
     }
   });
 
-  it('an id that is unknown or cannot be read: a reset, then the newest', async () => {
+  it('gets a reset and the newest execution for an unknown or invalid id', async () => {
     const { runtime, id } = await twoTurns();
     await runtime.send(id, 'a', waiting);
     const newest = (await readRefill(runtime, id, ann)).envelopes;
@@ -173,7 +166,7 @@ describe('executions after the one that the client knows', () => {
     }
   });
 
-  it('a client that stays gets one after the other, without a reset', async () => {
+  it('gets later executions without a reset while it stays connected', async () => {
     const { runtime, id } = await twoTurns();
     const live = liveOn(runtime);
     const client = await connect(live, id);
@@ -188,7 +181,7 @@ describe('executions after the one that the client knows', () => {
     expect(client.events.filter(({ event }) => event === 'onward.reset')).toEqual([]);
   });
 
-  it('the address may say it, with the number alone for the newest execution', async () => {
+  it('may send its position in the URL, with only a number for the newest execution', async () => {
     const { runtime, id } = await twoTurns();
     await runtime.send(id, 'a', waiting);
     const all = (await readRefill(runtime, id, ann)).envelopes;
@@ -202,7 +195,7 @@ describe('executions after the one that the client knows', () => {
     }
   });
 
-  it('an execution may have any name', async () => {
+  it('continues an execution with any id', async () => {
     const { runtime, id } = await twoTurns();
     const live = liveOn(runtime);
     await runtime.send(id, 'a', { ...waiting, executionId: 'order 7: 50% (ü) 4@home' });
@@ -216,7 +209,7 @@ describe('executions after the one that the client knows', () => {
     isWhole([...all.slice(0, 3), ...back.numbered], all);
   });
 
-  it('where the log was pruned, a reset says so', async () => {
+  it('gets a reset if its position was pruned', async () => {
     const { runtime, id } = await twoTurns();
     await runtime.send(id, 'a', waiting);
     const all = (await readRefill(runtime, id, ann)).envelopes;

@@ -1,4 +1,8 @@
-import { AgentBuilder, AgentError, type SessionStore } from 'onward';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { AgentBuilder, AgentError } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import {
   readRefill,
@@ -21,14 +25,30 @@ import { connect, liveOn, request } from '../setup/sse.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('who may read', () => {
+it('releases a client that disconnects after its request was garbage-collected', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const runtime = runtimeOn(memoryPlace().open(), agentWith([final('done')]));
+  const { id } = await runtime.create(ann);
+  const live = sseEndpoint({ runtime, owner: () => 'ann' });
+  const gone = new AbortController();
+  await live(new Request('http://localhost/', { signal: gone.signal }), id);
+  // objects of the current turn of the event loop are not collected
+  await setImmediate();
+  collect();
+  gone.abort();
+  expect(live.hub.counters).toMatchObject({ readers: 0 });
+  await live.close();
+});
+
+describe('sseEndpoint', () => {
   const set = async () => {
     const runtime = runtimeOn(memoryPlace().open(), agentWith([final('done')]));
     const { id } = await runtime.create(ann);
     return { runtime, id, live: liveOn(runtime) };
   };
 
-  it('a session of another owner is not found, word for word as one that does not exist', async () => {
+  it('answers the same 404 for a session of another owner and a missing one', async () => {
     const { id, live } = await set();
     const foreign = await live(request(id, { user: 'bob' }), id);
     const missing = await live(request(id), id.replace(/./g, '0'));
@@ -49,7 +69,7 @@ describe('who may read', () => {
     await expect(broken(request(id), id)).rejects.toThrow('database');
   });
 
-  it('the id may stand in the query; headers are those of a stream', async () => {
+  it('reads the session id from the query and sends the headers of a stream', async () => {
     const { runtime, id } = await set();
     const live = sseEndpoint({ runtime, owner: () => 'ann', headers: { 'x-own': 'yes' } });
     const response = await live(new Request(`http://localhost/live?session_id=${id}`));
@@ -63,7 +83,7 @@ describe('who may read', () => {
     expect((await live(request(id), id)).status).toBe(503);
   });
 
-  it('a store that fails is 503 without a word of it, and a full hub too', async () => {
+  it('answers 503 without details if the store fails, and if the hub is full', async () => {
     let isBroken = false;
     const store = memoryPlace().open();
     const failing: SessionStore = {
@@ -89,8 +109,8 @@ describe('who may read', () => {
   });
 });
 
-describe('requests beside the stream', () => {
-  it('a refill and a value that was cut, for those who may', async () => {
+describe('refillEndpoint and refEndpoint', () => {
+  it('return a refill and a truncated value to the owner only', async () => {
     const long = 'word '.repeat(5_000);
     const runtime = runtimeOn(
       memoryPlace().open(),
@@ -125,7 +145,7 @@ describe('requests beside the stream', () => {
   });
 });
 
-it('D43: a secret in arguments, results and text is in no byte of a stream or refill', async () => {
+it('D43: the stream contains no secret of arguments and results, live or from the log', async () => {
   const secret = 'sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c';
   const agent = AgentBuilder.base()
     .withName('support')

@@ -5,7 +5,7 @@ export const channel: string = channelOf('s1');
 
 type Loose = Partial<Record<keyof Envelope, unknown>> & { readonly agent_id?: string };
 
-/** A line of the log of s1, as it is broadcast. */
+/** Creates an envelope of session s1. */
 export const envelope = (seq: number | null, more: Loose = {}): Envelope =>
   ({
     type: 'agent.step.started',
@@ -19,7 +19,7 @@ export const envelope = (seq: number | null, more: Loose = {}): Envelope =>
     ...more,
   }) as Envelope;
 
-/** A piece of text that is being made. */
+/** Creates a chunk of an unfinished text. */
 export const chunk = (index: number, content: string, more: Loose = {}): Envelope =>
   envelope(null, {
     type: 'agent.stream.chunk',
@@ -34,6 +34,6 @@ export const chunk = (index: number, content: string, more: Loose = {}): Envelop
     ...more,
   });
 
-/** The text that a client was sent, piece by piece. */
+/** Returns the chunks that a client received. */
 export const contents = (client: SseClient): string[] =>
   client.envelopes.flatMap((one) => (one.type === 'agent.stream.chunk' ? one.payload.content : []));

@@ -22,7 +22,7 @@ const agent = () =>
   builderWith(followingDriver([...steps, stream(['All ', 'is ', 'well.'])]), slowly)
     .withMaxSteps(30)
     .build();
-/** What a person sees; when it was seen may differ. */
+/** Returns the visible part of a state. */
 const shown = ({ status, messages, stop, usage, gap }: UiState) => ({
   status,
   messages,
@@ -31,9 +31,9 @@ const shown = ({ status, messages, stop, usage, gap }: UiState) => ({
   gap,
 });
 
-describe('the screen of a client whose connection breaks', () => {
+describe('a client with a breaking connection', () => {
   it.each([[300], [1_000], [5_000]])(
-    'D63: after every %i bytes, is that of one whose did not',
+    'D63: shows the same as a stable one after breaks every %i bytes',
     async (most) => {
       const runtime = runtimeOn(memoryPlace().open(), agent());
       const live = liveOn(runtime);
@@ -80,7 +80,7 @@ describe('the screen of a client whose connection breaks', () => {
   );
 });
 
-/** A connection that breaks in the middle of whatever it carries. */
+/** Ends a stream after some bytes. */
 function cutAfter(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   let left = bytes;
   return new TransformStream({

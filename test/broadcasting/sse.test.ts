@@ -17,8 +17,8 @@ import { channel, chunk, contents, envelope } from './sse-samples.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-describe('the bytes', () => {
-  it('are those of the protocol, with an id only where there is a number', async () => {
+describe('the encoding', () => {
+  it('follows the SSE protocol, with an id only for numbered envelopes', async () => {
     const hub = sseHub({ random: () => 0.5 });
     const client = new SseClient(await hub.open('s1'));
     await client.read();
@@ -37,7 +37,7 @@ describe('the bytes', () => {
     expect(client.retryMs).toBe(2_000);
   });
 
-  it('no name can begin a line of its own', async () => {
+  it('lets no type or number start a new line', async () => {
     const hub = sseHub();
     const client = new SseClient(await hub.open('s1'));
     await client.read();
@@ -51,7 +51,7 @@ describe('the bytes', () => {
     hub.close();
   });
 
-  it('each envelope is encoded once, however many read it', async () => {
+  it('encodes each envelope once for all readers', async () => {
     const hub = sseHub();
     const readers = await Promise.all(Array.from({ length: 20 }, () => hub.open('s1')));
     const clients = readers.map((body) => body.getReader());
@@ -72,7 +72,7 @@ describe('the bytes', () => {
 });
 
 describe('heartbeats', () => {
-  it('come every 15 seconds to everybody, from one timer that ends with the last reader', async () => {
+  it('are sent to all readers every 15 seconds by one timer, which ends with the last reader', async () => {
     const clock = fakeClock();
     const hub = sseHub({ clock, random: () => 0.5 });
     expect(clock.pendingTimers).toBe(0);
@@ -93,7 +93,7 @@ describe('heartbeats', () => {
     expect(hub.counters).toEqual({ readers: 0, sessions: 0, behind: 0, slow: 0, failed: 0 });
   });
 
-  it('do not pile up for a client that does not read, and an answer without a reader is given up', async () => {
+  it('do not accumulate for a client that does not read, and an unread response is closed', async () => {
     const clock = fakeClock();
     const hub = sseHub({ clock, heartbeatMs: 10, random: () => 0.5 });
     const client = new SseClient(await hub.open('s1'));
@@ -110,7 +110,7 @@ describe('heartbeats', () => {
   });
 });
 
-describe('a reader that is too slow', () => {
+describe('a slow reader', () => {
   const long = 'x'.repeat(1_000);
 
   const chatty = (steps: number) =>
@@ -124,7 +124,7 @@ describe('a reader that is too slow', () => {
       .withMaxSteps(100)
       .build();
 
-  it('continues in the log at its own pace; its backlog is bounded, and others do not notice', async () => {
+  it('continues from the log with a limited buffer and does not delay others', async () => {
     const runtime = runtimeOn(memoryPlace().open(), chatty(40));
     const live = liveOn(runtime, { bufferBytes: 8_192, pageSize: 20 });
     const { id } = await runtime.create(ann);
@@ -143,7 +143,7 @@ describe('a reader that is too slow', () => {
     expect(quick.numbered.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));
   });
 
-  it('that takes nothing at all is let go, comes back and is complete', async () => {
+  it('is disconnected if it reads nothing, and gets everything after a reconnect', async () => {
     const clock = fakeClock();
     const runtime = runtimeOn(memoryPlace().open(), chatty(40));
     const live = liveOn(runtime, { bufferBytes: 8_192, clock });
@@ -168,7 +168,7 @@ describe('a reader that is too slow', () => {
     expect(live.hub.counters).toMatchObject({ readers: 2, slow: 1 });
   });
 
-  it('gets of unfinished text what it has missed, and nothing twice', async () => {
+  it('gets missed unfinished text once', async () => {
     const [said, hold] = [gate(), gate()];
     const words = Array.from({ length: 60 }, (_w, i) => `word ${i} `);
     const pieces = ['Well: ', said, ...words, hold, 'end.'];
@@ -187,7 +187,7 @@ describe('a reader that is too slow', () => {
     await slow.read();
     const first = textOf(slow);
     expect(first.length).toBeLessThan(soFar.length);
-    // it has taken what waited for it: the rest comes from the worker, for the log does not have it yet
+    // the buffer is read: the rest comes from the worker, because the log does not have it yet
     await slow.until(() => textOf(slow).length >= soFar.length);
     expect(textOf(slow)).toBe(soFar);
     hold.open();
@@ -198,7 +198,7 @@ describe('a reader that is too slow', () => {
     expect(slow.numbered).toEqual(quick.numbered);
   });
 
-  it('without a log to continue in, is disconnected at once', async () => {
+  it('is disconnected immediately if there is no log', async () => {
     const hub = sseHub({ bufferBytes: 2_000 });
     const client = new SseClient(await hub.open('s1'));
     for (let i = 0; i < 30; i++) hub.broadcast(channel, envelope(i + 1));
@@ -207,7 +207,7 @@ describe('a reader that is too slow', () => {
     expect(client.isEnded).toBe(true);
   });
 
-  it('is not let go for what it asked for itself', async () => {
+  it('is not disconnected because of a large initial text', async () => {
     const hub = sseHub({ bufferBytes: 1_024 });
     for (let i = 0; i < 100; i++) hub.broadcast(channel, chunk(i, long));
     const client = new SseClient(await hub.open('s1'));
@@ -217,7 +217,7 @@ describe('a reader that is too slow', () => {
     hub.close();
   });
 
-  it('that reads its refill slowly is read a page at a time', async () => {
+  it('causes one log read at a time when it reads its refill', async () => {
     const store = memoryPlace().open();
     let reads = 0;
     const events: typeof store.events = (...query) => {

@@ -29,7 +29,7 @@ describe('approvals', () => {
     return { runtime, handler, pay, message, answer };
   }
 
-  it('are asked for with the arguments, and the stream ends', async () => {
+  it('are requested with the arguments, and the stream ends', async () => {
     const { message, runtime } = await asked();
     expect(shown(message)).toEqual([
       { type: 'step-start' },
@@ -48,7 +48,7 @@ describe('approvals', () => {
     expect((await runtime.get('chat-1', ann)).status).toBe('paused');
   });
 
-  it('continues the same message after an approval and a denial with a reason', async () => {
+  it('continue the same message after an approval and a denial with a reason', async () => {
     const { answer, message, pay, runtime } = await asked();
     const after = await answer({
       t0s0c0: { approved: true },
@@ -68,7 +68,7 @@ describe('approvals', () => {
     expect(items.find(({ toolCallId }) => toolCallId === calls[1])?.content).toContain('too much');
   });
 
-  it('D34: the same answer again runs nothing, and shows what followed', async () => {
+  it('D34: run nothing for a repeated answer and return the same message', async () => {
     const { answer, pay } = await asked();
     const given = { t0s0c0: { approved: true }, t0s0c1: { approved: true } };
     const [one, two] = await Promise.all([answer(given), answer(given)]);
@@ -80,7 +80,7 @@ describe('approvals', () => {
     expect(pay.calls).toHaveLength(2);
   });
 
-  it('one at a time, and by two clients', async () => {
+  it('accept answers one at a time and from two clients', async () => {
     const { answer, message, pay, runtime } = await asked();
     const first = await answer({ t0s0c0: { approved: true } });
     expect(shown(first.message)).toMatchObject([
@@ -89,7 +89,7 @@ describe('approvals', () => {
       { state: 'approval-requested' },
     ]);
     expect((await runtime.get('chat-1', ann)).status).toBe('paused');
-    // the other client has not seen the first answer
+    // the second client does not know the first answer
     const other = await answer({ t0s0c1: { approved: true } }, message);
     expect(shown(other.message)).toMatchObject([
       {},
@@ -101,7 +101,7 @@ describe('approvals', () => {
     expect(pay.calls).toHaveLength(2);
   });
 
-  it('arguments that a person changed elsewhere are shown', async () => {
+  it('show arguments that another client edited', async () => {
     const { answer, runtime } = await asked();
     await runtime.approve('chat-1', calls[0], { ...ann, args: { sum: 50 } });
     const after = await answer({ t0s0c1: { approved: true } });
@@ -111,7 +111,7 @@ describe('approvals', () => {
     });
   });
 
-  it('refuses a new message meanwhile, and an answer that is not needed, with 409', async () => {
+  it('answer 409 to a new message and to an answer for an unknown call', async () => {
     const { handler, message } = await asked();
     expect(await errorIn(await handler(post(submit('hello?', 'user-msg-2'))))).toEqual([
       409,
@@ -124,7 +124,7 @@ describe('approvals', () => {
     expect(await errorIn(await handler(post(body)))).toEqual([409, 'unknown_approval']);
   });
 
-  it('D19: a stop ends them; a later yes runs nothing', async () => {
+  it('D19: end with a stop, and a later approval runs nothing', async () => {
     const { handler, answer, pay, runtime } = await asked();
     const stop = new Request('http://host/api/chat/chat-1/stop', { method: 'POST' });
     expect((await handler(stop)).status).toBe(204);
@@ -139,7 +139,7 @@ describe('approvals', () => {
     ]);
   });
 
-  it('D31: a nested agent asks, and is answered', async () => {
+  it('D31: work for a call of a nested agent', async () => {
     const pay = gated();
     const inner = builderWith(
       followingDriver([toolCall('pay', { sum: 3 }, 'Inner.'), final('in')]),

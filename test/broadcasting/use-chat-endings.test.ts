@@ -12,8 +12,8 @@ import { all, chunksIn, readBy, shown } from './use-chat-setup.ts';
 
 const { toolCall, final, stream, error } = ScenarioStep;
 
-describe('how it ends', () => {
-  it('D02: a limit says why, and what would let it continue', async () => {
+describe('the end of a stream', () => {
+  it('D02: explains a limit and how to continue', async () => {
     const chunks = await chunksOfRun(
       builderWith(script(toolCall('look')), mockTool('look')).withMaxSteps(1),
     );
@@ -34,7 +34,7 @@ describe('how it ends', () => {
     expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'other' });
   });
 
-  it('a failure is an error of the client, behind everything else', async () => {
+  it('has an error chunk last if the run failed', async () => {
     const chunks = await chunksOfRun(builderWith(script(error('the model is away'))));
     expect(typesOf(chunks).slice(-4)).toEqual([
       'data-onward-status',
@@ -51,7 +51,7 @@ describe('how it ends', () => {
     });
   });
 
-  it('a stop of the user is an abort, and keeps the text', async () => {
+  it('is an abort after a stop by the user, and keeps the text', async () => {
     const abort = new AbortController();
     const agent = builderWith(
       script({ ...stream(['one ', 'two']), extras: { hangs: true } }),
@@ -73,14 +73,14 @@ describe('how it ends', () => {
     ]);
   });
 
-  it('the words of the model for an answer that broke off are mapped', async () => {
+  it('has the finish reason of a truncated answer', async () => {
     const chunks = await chunksOfRun(
       builderWith(script(final('half', { finishReason: 'length' }))).withFinishReasons('length'),
     );
     expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'length' });
   });
 
-  it('a source that breaks is an error without its secrets', async () => {
+  it('is an error without details if the source throws', async () => {
     const seen: unknown[] = [];
     const broken = async function* (): AsyncGenerator<AgentEvent> {
       yield* [];
@@ -88,12 +88,12 @@ describe('how it ends', () => {
     };
     const chunks = await all(uiMessageStream(broken(), { onError: (e) => seen.push(e) }));
     expect(chunks).toEqual([
-      { type: 'error', errorText: 'The run cannot be followed any more. Load the chat again.' },
+      { type: 'error', errorText: 'The run can no longer be followed. Reload the chat.' },
     ]);
     expect(seen).toHaveLength(1);
   });
 
-  it('leaving the stream leaves the run', async () => {
+  it('stops the run if the reader cancels the stream', async () => {
     const agent = builderWith(script({ ...stream(['one']), extras: { hangs: true } })).build();
     const events = agent.stream('go');
     const reader = uiMessageStream(events).getReader();
@@ -108,7 +108,7 @@ describe('the response', () => {
     yield { type: 'start-step' };
   };
 
-  it('is server-sent events as the transport reads them', async () => {
+  it('has server-sent events that the AI SDK transport reads', async () => {
     const response = uiMessageResponse(one(), { headers: { 'x-mine': 'yes' } });
     expect(response.headers.get('x-mine')).toBe('yes');
     expect(response.headers.get('cache-control')).toContain('no-cache');
@@ -116,7 +116,7 @@ describe('the response', () => {
     expect(await chunksIn(response)).toEqual([{ type: 'start-step' }]);
   });
 
-  it('says that it is still there', async () => {
+  it('sends heartbeats', async () => {
     const slow = async function* (): AsyncGenerator<UiMessageChunk> {
       await pause(40);
       yield { type: 'start-step' };
@@ -125,7 +125,7 @@ describe('the response', () => {
     expect(text).toMatch(/^(: still here\n\n)+data: \{"type":"start-step"\}\n\n/);
   });
 
-  it('a source that throws breaks it, and leaves no clock behind', async () => {
+  it('fails with its source and clears its timer', async () => {
     const broken = async function* (): AsyncGenerator<UiMessageChunk> {
       yield { type: 'start-step' };
       throw new Error('gone');

@@ -18,7 +18,7 @@ import { submit, world } from './use-chat-world.ts';
 
 const { toolCall, final, stream } = ScenarioStep;
 
-describe('leaving', () => {
+describe('a client that disconnects', () => {
   const paced = (options: Partial<ChatHandlerOptions> = {}) => {
     const hold = gate();
     const driver = pacedDriver(
@@ -35,7 +35,7 @@ describe('leaving', () => {
     return reader;
   };
 
-  it('D49, D51: a client that leaves is no stop', async () => {
+  it('D49, D51: does not stop the run', async () => {
     const { hold, runtime, handler } = paced();
     const reader = await readSome(await handler(post(submit('go'))));
     await reader.cancel();
@@ -46,14 +46,14 @@ describe('leaving', () => {
     });
   });
 
-  it('with stopOnAbort it is', async () => {
+  it('stops the run with stopOnAbort', async () => {
     const { runtime, handler } = paced({ stopOnAbort: true });
     const reader = await readSome(await handler(post(submit('go'))));
     await reader.cancel();
     expect(await runtime.wait('chat-1', ann)).toMatchObject({ stopReason: 'user_requested' });
   });
 
-  it('leaves nothing behind that listens', async () => {
+  it('leaves no subscription', async () => {
     const { hold, runtime, handler } = paced({ pollMs: 60_000 });
     const leaves: unknown[] = [];
     const subscribe = runtime.subscribe.bind(runtime);
@@ -79,7 +79,7 @@ describe('leaving', () => {
 });
 
 describe('following a run', () => {
-  it('is 204 where nothing runs', async () => {
+  it('returns 204 if nothing runs', async () => {
     const { runtime, handler } = world([[final('done')]], { replayFinishedMs: 0 });
     await runtime.create({ ...ann, id: 'chat-1' });
     expect((await handler(follow('chat-1'))).status).toBe(204);
@@ -88,7 +88,7 @@ describe('following a run', () => {
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
 
-  it('shows the end to a client that was away, for a while', async () => {
+  it('replays a recently finished run', async () => {
     const { runtime, handler } = world([[final('done')]]);
     await runtime.create({ ...ann, id: 'chat-1' });
     await runtime.send('chat-1', 'go', waiting);
@@ -96,7 +96,7 @@ describe('following a run', () => {
     expect(shown(message).at(-1)).toMatchObject({ text: 'done' });
   });
 
-  it('a run after a grant is the same message, and the explanation goes with it', async () => {
+  it('keeps the message id after a grant and replaces the stop part', async () => {
     const agent = builderWith(followingDriver([toolCall('look'), final('done')]), mockTool('look'))
       .withMaxSteps(1)
       .build();
@@ -113,7 +113,7 @@ describe('following a run', () => {
     expect(shown(after.message).at(-1)).toMatchObject({ type: 'text', text: 'done' });
   });
 
-  it('a run of another process is read from the store', async () => {
+  it('reads a run of another process from the store', async () => {
     const place = memoryPlace();
     const hold = gate();
     const make = () =>
@@ -141,7 +141,7 @@ describe('following a run', () => {
     ]);
   });
 
-  it('a session that is deleted ends the stream with a word', async () => {
+  it('ends with an error when the session is deleted', async () => {
     const hold = gate();
     const { runtime, handler } = world(
       [[toolCall('slow'), final('done')]],
@@ -155,7 +155,7 @@ describe('following a run', () => {
     const chunks = await chunksIn(response);
     expect(chunks.at(-1)).toEqual({
       type: 'error',
-      errorText: 'This chat does not exist any more.',
+      errorText: 'This chat no longer exists.',
     });
   });
 });

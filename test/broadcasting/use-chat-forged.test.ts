@@ -14,7 +14,7 @@ const request = (path: string, method: string, headers: Record<string, string>, 
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-describe('pages of other sites', () => {
+describe('cross-site requests', () => {
   it.each<[string, Record<string, string>, boolean]>([
     ['a program', {}, true],
     ['the same origin', { origin: 'http://host', 'sec-fetch-site': 'same-origin' }, true],
@@ -59,7 +59,7 @@ describe('pages of other sites', () => {
 
   const options = { origins: ['https://app.example.com'] };
 
-  it('are refused before the owner hook is asked, with any method that changes', async () => {
+  it('are refused before the owner hook runs, with any method that changes data', async () => {
     let asked = 0;
     const { handler } = world([], { owner: () => `ann${asked++}` });
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -70,13 +70,13 @@ describe('pages of other sites', () => {
     expect(asked).toBe(0);
   });
 
-  it('an origin that cannot be one is refused at once', () => {
+  it('an invalid origin option throws', () => {
     for (const origin of ['*', 'app.example.com', 'https://app.example.com/', '', 'null'])
       expect(() => world([], { origins: [origin] })).toThrow('chatHandler origins');
   });
 });
 
-describe('what a client says about a call', () => {
+describe('a forged answer to a call', () => {
   const pending = async () => {
     const pay = gated();
     const turns = [
@@ -123,13 +123,18 @@ describe('what a client says about a call', () => {
     ['another execution', {}, { metadata: { executionId: 'x' } }, [409, 'unknown_approval']],
     ['another message', {}, { id: 'other_answer', metadata: {} }, [409, 'unknown_approval']],
     ['no message', {}, { id: undefined, metadata: {} }, [400, 'invalid_request']],
-    ['neither yes nor no', { approval: { approved: 'yes' } }, {}, [400, 'invalid_request']],
+    [
+      'an approval that is not a boolean',
+      { approval: { approved: 'yes' } },
+      {},
+      [400, 'invalid_request'],
+    ],
     ['a result', { state: 'output-available', output: 'paid' }, {}, [400, 'invalid_request']],
     ['a system message', {}, { role: 'system' }, [400, 'invalid_request']],
     ['a tool message', {}, { role: 'tool' }, [400, 'invalid_request']],
-    ['parts that are no list', {}, { parts: { length: 1 } }, [400, 'invalid_request']],
+    ['parts that are not a list', {}, { parts: { length: 1 } }, [400, 'invalid_request']],
     ['arguments of 100,000 levels', { input: 'DEEP' }, {}, [409, 'approval_mismatch']],
-  ])('%s: nothing runs', async (_name, change, more, refusal) => {
+  ])('with %s runs nothing', async (_name, change, more, refusal) => {
     const { handler, forged, pay, runtime } = await pending();
     const levels = 100_000;
     const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -139,7 +144,7 @@ describe('what a client says about a call', () => {
     expect((await runtime.get('chat-1', ann)).pendingApprovals).toHaveLength(1);
   });
 
-  it('is answered once: two answers to one call in one message are refused', async () => {
+  it('with two answers to one call is refused', async () => {
     const { handler, answer, part, pay } = await pending();
     const denied = { ...part, approval: { id: 't0s0c0', approved: false } };
     const body = { id: 'chat-1', messages: [{ ...answer, parts: [part, denied] }] };
@@ -147,7 +152,7 @@ describe('what a client says about a call', () => {
     expect(pay.calls).toEqual([]);
   });
 
-  it('counts for the call that was shown, with or without the metadata', async () => {
+  it('is not suspected if only the metadata is missing', async () => {
     for (const more of [{}, { metadata: undefined }]) {
       const { handler, forged, pay } = await pending();
       await chunksIn(await handler(post(forged({}, more))));
@@ -172,7 +177,7 @@ describe('what a client says about a call', () => {
 });
 
 describe('a new message', () => {
-  it('takes texts and files of the user, and nothing else that the client sends with it', async () => {
+  it('keeps only texts and files of the user', async () => {
     const { runtime, handler } = world([[final('ok')]]);
     const parts = [
       { type: 'text', text: 'hello', providerMetadata: { openai: { cacheControl: 'x' } } },
@@ -204,7 +209,7 @@ describe('a new message', () => {
     ]);
   });
 
-  it('keeps of a file a media type that is one, and a name of one line', async () => {
+  it('replaces an invalid media type of a file and cleans its name', async () => {
     const { runtime, handler } = world([[final('ok')]], { allowFileUrl: () => true });
     const file = {
       type: 'file',

@@ -9,7 +9,7 @@ import { errorIn, submit, world } from './use-chat-world.ts';
 const { toolCall, final, stream, error } = ScenarioStep;
 
 describe('a message', () => {
-  it('begins a session of its owner, and only the newest one counts', async () => {
+  it('creates a session of its owner, and only the newest message is read', async () => {
     const { runtime, handler } = world([[final('Hi Ann.')], [final('Again.')]]);
     const chunks = await chunksIn(await handler(post(submit('hello'))));
     const { message } = await readBy(chunks);
@@ -39,13 +39,13 @@ describe('a message', () => {
     ]);
   });
 
-  it('may come alone, as prepareSendMessagesRequest sends it', async () => {
+  it('may be sent alone, as by prepareSendMessagesRequest', async () => {
     const { handler } = world([[final('ok')]]);
     const chunks = await chunksIn(await handler(post({ id: 'chat-1', message: says('hello') })));
     expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
   });
 
-  it('sent twice is carried out once, at the same time and afterwards', async () => {
+  it('runs once if it is sent twice, concurrently or later', async () => {
     const { runtime, handler } = world([[stream(['Once', '.'])]]);
     const answers = await Promise.all([
       handler(post(submit('go', 'user-msg-9'))).then(chunksIn),
@@ -57,7 +57,7 @@ describe('a message', () => {
     expect((await runtime.get('chat-1', ann)).messageCount).toBe(2);
   });
 
-  it('with an id that was used before is another message, unless the client says that it changed it', async () => {
+  it('with a known id and another text is new, and an edit is refused', async () => {
     const { runtime, handler } = world([[final('1')], [final('2')], [final('3')], [final('4')]]);
     await chunksIn(await handler(post(submit('one', 'user-msg-1'))));
     await chunksIn(await handler(post(submit('two', 'user-msg-1'))));
@@ -71,7 +71,7 @@ describe('a message', () => {
     expect((await runtime.get('chat-1', ann)).messageCount).toBe(8);
   });
 
-  it('takes files that come with it, and addresses only where the server allows them', async () => {
+  it('accepts inline files, and URLs only if the server allows them', async () => {
     const png = 'data:image/png;base64,iVBORw0=';
     const file = (url: string) => ({
       type: 'file',
@@ -111,21 +111,31 @@ describe('a message', () => {
 
 describe('refusals', () => {
   const cases: readonly [string, unknown, number, string][] = [
-    ['no JSON', '{', 400, 'invalid_request'],
+    ['invalid JSON', '{', 400, 'invalid_request'],
     ['a list', [], 400, 'invalid_request'],
     ['no id', { messages: [says('x')] }, 400, 'invalid_request'],
     ['a bad id', { id: '../etc', messages: [says('x')] }, 400, 'invalid_request'],
     ['no messages', { id: 'c', messages: [] }, 400, 'invalid_request'],
     ['an empty message', { id: 'c', messages: [says('')] }, 400, 'invalid_request'],
     ['a system message', { id: 'c', messages: [{ role: 'system' }] }, 400, 'invalid_request'],
-    ['a trigger', { id: 'c', messages: [says('x')], trigger: 'run' }, 400, 'invalid_request'],
     [
-      'an assistant that answers nothing',
+      'an unknown trigger',
+      { id: 'c', messages: [says('x')], trigger: 'run' },
+      400,
+      'invalid_request',
+    ],
+    [
+      'an assistant message without an answer',
       { id: 'c', messages: [{ role: 'assistant', parts: [{ type: 'text', text: 'x' }] }] },
       400,
       'invalid_request',
     ],
-    ['too much', { id: 'c', messages: [says('x'.repeat(2_000))] }, 413, 'body_too_large'],
+    [
+      'a body that is too large',
+      { id: 'c', messages: [says('x'.repeat(2_000))] },
+      413,
+      'body_too_large',
+    ],
   ];
   it.each(cases)('%s', async (_name, body, status, code) => {
     const { runtime, handler } = world([], { maxBodyBytes: 1_000 });
@@ -133,7 +143,7 @@ describe('refusals', () => {
     expect((await runtime.list(ann)).sessions).toEqual([]);
   });
 
-  it('a body without a length is counted', async () => {
+  it('limit a body without a length', async () => {
     const { handler } = world([], { maxBodyBytes: 1_000 });
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(600)),
@@ -147,7 +157,7 @@ describe('refusals', () => {
     expect(await errorIn(await handler(request))).toEqual([413, 'body_too_large']);
   });
 
-  it('a form of another site, another method', async () => {
+  it('refuse another content type and another method', async () => {
     const { handler } = world([]);
     const form = post(submit('x'), { 'content-type': 'text/plain' });
     expect(await errorIn(await handler(form))).toEqual([415, 'unsupported_media_type']);
@@ -158,7 +168,7 @@ describe('refusals', () => {
     expect(await errorIn(await handler(get))).toEqual([405, 'method_not_allowed']);
   });
 
-  it('answers 401 without sign-in, and the owner hook may respond itself', async () => {
+  it('answer 401 without sign-in, and the owner hook may respond itself', async () => {
     const anonymous = world([], { owner: () => null });
     expect(await errorIn(await anonymous.handler(post(submit('x'))))).toEqual([
       401,
@@ -169,7 +179,7 @@ describe('refusals', () => {
     expect((await barred.handler(post(submit('x')))).status).toBe(403);
   });
 
-  it('a chat of another owner is not found by any request', async () => {
+  it('answer the same 404 to every request for a chat of another owner', async () => {
     const { runtime, handler } = world([[final('mine')]]);
     await chunksIn(await handler(post(submit('hello'))));
     const eve = { 'x-user': 'eve' };
@@ -188,12 +198,12 @@ describe('refusals', () => {
     expect((await runtime.get('chat-1', ann)).messageCount).toBe(2);
   });
 
-  it('chats are not begun where the server begins them itself', async () => {
+  it('answer 404 to a new chat with createChats: false', async () => {
     const { handler } = world([], { createChats: false });
     expect(await errorIn(await handler(post(submit('x'))))).toEqual([404, 'chat_not_found']);
   });
 
-  it('a message while another is answered is 409, and the run continues', async () => {
+  it('answer 409 to a message during a run, which continues', async () => {
     const hold = gate();
     const { runtime, handler } = world(
       [[toolCall('slow'), final('done')]],
@@ -210,7 +220,7 @@ describe('refusals', () => {
     expect((await chunksIn(await first)).at(-1)).toMatchObject({ finishReason: 'stop' });
   });
 
-  it('what breaks on the server is told to the server alone', async () => {
+  it('report internal errors to onError without details for the client', async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const { handler } = world([], {
       onError,
@@ -224,13 +234,13 @@ describe('refusals', () => {
     expect(onError).toHaveBeenCalledOnce();
   });
 
-  it('options that cannot work are refused at once', () => {
+  it('throw on invalid options', () => {
     const runtime = clientOn(memoryPlace().open(), agentWith([]));
     expect(() => handlerOn(runtime, { pollMs: 0 })).toThrow(AgentError);
-    expect(() => handlerOn(runtime, { owner: 'ann' as never })).toThrow(/says who asks/);
+    expect(() => handlerOn(runtime, { owner: 'ann' as never })).toThrow(/owner of a request/);
   });
 
-  it('a runtime that closes is 503', async () => {
+  it('answer 503 if the runtime is closed', async () => {
     const { runtime, handler } = world([[final('x')]]);
     await runtime.close();
     expect(await errorIn(await handler(post(submit('x'))))).toEqual([503, 'overloaded']);
@@ -240,7 +250,7 @@ describe('refusals', () => {
 describe('regenerate', () => {
   const again = (text: string) => ({ ...submit(text), trigger: 'regenerate-message' });
 
-  it('an answer stays', async () => {
+  it('refuses to replace an answer', async () => {
     const { handler } = world([[final('done')]]);
     await chunksIn(await handler(post(submit('go'))));
     expect(await errorIn(await handler(post(again('go'))))).toEqual([
@@ -249,7 +259,7 @@ describe('regenerate', () => {
     ]);
   });
 
-  it('a message that failed, or never came, is sent again', async () => {
+  it('sends a message that failed or never arrived', async () => {
     const { handler } = world([[error('away')], [final('now it works')]]);
     const failed = await chunksIn(await handler(post(again('go'))));
     expect(failed.at(-1)).toMatchObject({ type: 'error' });

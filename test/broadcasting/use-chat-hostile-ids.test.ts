@@ -9,7 +9,7 @@ const { toolCalls, final } = ScenarioStep;
 const named = hostileIds.map((id) => ({ id, title: shownId(id) }));
 
 describe.each(named)('D90: useChat and a call whose id is $title', ({ id }) => {
-  it('answers each call by itself', async () => {
+  it('answers each call separately', async () => {
     const pay = gated();
     const calls = [
       { name: 'pay', id, args: { sum: 'odd' } },

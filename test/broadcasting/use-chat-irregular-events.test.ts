@@ -20,7 +20,7 @@ describe('D56: text of a failed attempt', () => {
       ),
     ).withErrorPolicy(ErrorPolicy.retryAll());
 
-  it('is ended and marked, never mixed with what follows; the retry is one step', async () => {
+  it('is ended and marked as discarded, and the retry belongs to the same step', async () => {
     const chunks = await chunksOfRun(build());
     const { message, errors } = await readBy(chunks);
     expect(errors).toEqual([]);
@@ -42,7 +42,7 @@ describe('D56: text of a failed attempt', () => {
     });
   });
 
-  it('a text that a hook has changed takes the place of what was streamed', async () => {
+  it('is replaced if a hook changes the text', async () => {
     const { message } = await readRun(
       builderWith(script(stream(['my secret', ' plan']))).withHooks({
         name: 'polite',
@@ -56,7 +56,7 @@ describe('D56: text of a failed attempt', () => {
     expect(message.parts[1]).toMatchObject({ providerMetadata: { onward: { discarded: true } } });
   });
 
-  it('a chunk that was missed leaves no hole: the rest comes with the whole text', async () => {
+  it('has no gap after a missed chunk and no copy after late chunks', async () => {
     const heard: AgentEvent[] = [];
     const agent = builderWith(script(stream(['a', 'b', 'c', 'd']))).build();
     await agent.run('go', { wiretap: (e) => heard.push(e) });
@@ -88,7 +88,7 @@ describe('D56: text of a failed attempt', () => {
   });
 });
 
-describe('events that come twice', () => {
+describe('duplicate events', () => {
   it('D64: change nothing', async () => {
     const agent = builderWith(
       script(

@@ -1,4 +1,4 @@
-import { clearPage } from './use-chat-dom.ts'; // first: React looks for a page when it is loaded
+import { clearPage } from './use-chat-dom.ts'; // first, because React checks for a DOM when it is loaded
 import { useChat, type UseChatHelpers } from '@ai-sdk/react';
 import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
 import {
@@ -30,7 +30,7 @@ export interface World {
   readonly pace: Pace;
 }
 
-/** A chat over these turns of the model, behind HTTP. */
+/** Serves a chat with these turns of the model over HTTP. */
 export async function world(
   turns: readonly (readonly ScenarioStep[])[],
   tools: readonly Tool[] = [],
@@ -51,7 +51,7 @@ export interface PageOptions extends Partial<ChatInit<OnwardUIMessage>> {
 
 export interface Page {
   chat(): UseChatHelpers<OnwardUIMessage>;
-  /** The data parts, as they came. */
+  /** Data parts in the order of arrival. */
   readonly data: readonly unknown[];
   unmount(): void;
   say(text: string): Promise<void>;
@@ -61,7 +61,7 @@ export interface Page {
   texts(): string[];
 }
 
-/** A front end as the AI SDK's guides write it. */
+/** Renders a front end like the AI SDK guides. */
 export function open({ api }: World, options: PageOptions = {}): Page {
   const data: unknown[] = [];
   const { result, unmount } = renderHook(() =>
@@ -95,14 +95,14 @@ const textsOf = (messages: readonly OnwardUIMessage[]): string[] =>
     return `${role}: ${words.join(' | ')}`;
   });
 
-/** The conversation as the store has it. */
+/** Reads the stored conversation. */
 export const stored = async ({ runtime }: World): Promise<OnwardUIMessage[]> => {
   const { items } = await runtime.messages('chat-1', ann);
   const { pendingApprovals } = await runtime.get('chat-1', ann);
   return toUseChatMessages(items, { pendingApprovals });
 };
 
-/** Streams up to a piece, and waits there. */
+/** Stops the stream before a chunk until the gate opens. */
 export function holdAt({ pace }: World, piece: string): Gate {
   const hold = gate();
   pace.beforePiece = (text) => (text === piece ? hold.passed : undefined);

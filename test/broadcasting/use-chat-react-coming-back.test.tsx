@@ -1,4 +1,4 @@
-import { holdAt, open, stored, world, type PageOptions } from './use-chat-page.ts'; // first: it makes the page for React
+import { holdAt, open, stored, world, type PageOptions } from './use-chat-page.ts'; // first, because it creates the DOM for React
 import { Chat } from '@ai-sdk/react';
 import { act, waitFor } from '@testing-library/react';
 import { DefaultChatTransport } from 'ai';
@@ -8,16 +8,16 @@ import { shown, type OnwardUIMessage } from './use-chat-setup.ts';
 
 const { toolCall, final, stream } = ScenarioStep;
 
-describe('D63: coming back', () => {
+describe('D63: reconnecting', () => {
   const twoTurns = [
     [final('First answer.')],
     [toolCall('look', { q: 1 }, 'Looking.'), stream(['one ', 'two ', 'three'])],
   ];
 
   it.each([
-    ['with the conversation of the store', true],
-    ['with the turns that were over', false],
-  ])('a page that is loaded in the middle of a run, %s: nothing is twice', async (_n, whole) => {
+    ['with the stored conversation', true],
+    ['with the finished turns only', false],
+  ])('a page that loads during a run %s shows everything once', async (_n, whole) => {
     const here = await world(twoTurns, [mockTool('look', 'ok')]);
     const before = open(here);
     await before.say('first');
@@ -28,7 +28,7 @@ describe('D63: coming back', () => {
     await waitFor(() => expect(before.texts().at(-1)).toBe('assistant: Looking. | one two '));
     before.unmount();
     const page = open(here, { messages: whole ? await stored(here) : turnsBefore, resume: true });
-    // the text that is being made is there from its beginning
+    // the unfinished text is shown from its start
     await waitFor(() => expect(page.texts().at(-1)).toBe('assistant: Looking. | one two '));
     hold.open();
     await waitFor(() => expect(page.texts().at(-1)).toBe('assistant: Looking. | one two three'));
@@ -41,14 +41,14 @@ describe('D63: coming back', () => {
       'assistant: Looking. | one two three',
     ]);
     expect(new Set(page.chat().messages.map(({ id }) => id)).size).toBe(page.texts().length);
-    // and once more
+    // a second resume changes nothing
     await act(() => page.chat().resumeStream());
     await page.ready();
     expect(page.texts().at(-1)).toBe('assistant: Looking. | one two three');
     expect(page.texts()).toHaveLength(whole ? 4 : 3);
   });
 
-  it('two pages of one chat: one asks, the other answers, and both see the end', async () => {
+  it('two pages show the same end if one sends and the other approves', async () => {
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const here = await world([[toolCall('pay'), final('Paid.')]], [pay]);
     const one = open(here);
@@ -61,13 +61,13 @@ describe('D63: coming back', () => {
     await waitFor(() => expect(two.texts()).toEqual(['user: pay', 'assistant: Paid.']));
     await act(() => one.chat().resumeStream());
     await waitFor(() => expect(one.texts()).toEqual(['user: pay', 'assistant: Paid.']));
-    // the page that has not heard of the answer gives it once more
+    // a page without the answer sends it again
     const late = open(here, { messages: [two.chat().messages[0]!, one.answer()] });
     await late.ready();
     expect(pay.calls).toHaveLength(1);
   });
 
-  it('two pages in the middle of a run', async () => {
+  it('two pages show the same text during a run', async () => {
     const here = await world([[stream(['one ', 'two'])]]);
     const one = open(here);
     const hold = holdAt(here, 'two');
@@ -83,7 +83,7 @@ describe('D63: coming back', () => {
     expect(two.answer().id).toBe(one.answer().id);
   });
 
-  /** A line that breaks after a word, as browsers tell it. */
+  /** Fetches over a connection that breaks after a word. */
   const breaksAt = (word: string): typeof fetch => {
     let isBroken = false;
     return async (input, init) => {
@@ -126,12 +126,12 @@ describe('D63: coming back', () => {
   };
   const once = ['user: go', 'assistant: Looking. | one two three'];
 
-  it('a line that broke: useChat over a Chat shows the answer once', async () => {
+  it('useChat over a Chat shows the answer once after a broken connection', async () => {
     expect(await afterTheBreak(true)).toEqual(once);
   });
 
-  // this version of useChat does not tell its Chat that the transport replays; the docs say what to do
-  it.fails('a line that broke: useChat over a transport shows the answer once', async () => {
+  // this version of useChat does not notify its Chat that the transport replays; the docs have a workaround
+  it.fails('useChat over a transport shows the answer once after a broken connection', async () => {
     expect(await afterTheBreak(false)).toEqual(once);
   });
 });

@@ -1,4 +1,4 @@
-import { holdAt, open, stored, world } from './use-chat-page.ts'; // first: it makes the page for React
+import { holdAt, open, stored, world } from './use-chat-page.ts'; // first, because it creates the DOM for React
 import { act, waitFor } from '@testing-library/react';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { shown } from './use-chat-setup.ts';
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
 
 describe('useChat', () => {
-  it('a whole conversation: streamed text, a tool with its result, a second turn', async () => {
+  it('shows a conversation with streamed text, a tool result and a second turn', async () => {
     const here = await world(
       [[toolCall('look', { q: 1 }, 'Let me look.'), stream(['Found ', 'it.'])], [final('Bye.')]],
       [mockTool('look', { n: 7 })],
@@ -58,7 +58,7 @@ describe('useChat', () => {
     ]);
   });
 
-  it('a tool that fails', async () => {
+  it('shows a failed tool call', async () => {
     const here = await world(
       [[toolCall('look'), final('Sorry.')]],
       [mockTool('look', new Error('no such shelf'))],
@@ -73,7 +73,7 @@ describe('useChat', () => {
     });
   });
 
-  it('approvals and denials with a reason continue the run', async () => {
+  it('continues the run after an approval and a denial with a reason', async () => {
     const pay = mockTool('pay', { paid: true }, { needsApproval: true });
     const calls = [
       { name: 'pay', args: { sum: 1 } },
@@ -101,7 +101,7 @@ describe('useChat', () => {
     expect(pay.calls).toEqual([{ sum: 1 }]);
   });
 
-  it('approvals after a reload: the page is loaded from the store, and answers', async () => {
+  it('sends an approval after a reload from the store', async () => {
     const pay = mockTool('pay', { paid: true }, { needsApproval: true });
     const here = await world([[toolCall('pay', { sum: 1 }), final('Paid.')]], [pay]);
     const before = open(here);
@@ -116,7 +116,7 @@ describe('useChat', () => {
     expect(pay.calls).toHaveLength(1);
   });
 
-  it('a limit: the message says why it stopped, and what would let it continue', async () => {
+  it('explains a limit and how to continue', async () => {
     const here = await world([[toolCall('look')]], [mockTool('look')], { maxSteps: 1 });
     const page = open(here);
     await page.say('go');
@@ -128,7 +128,7 @@ describe('useChat', () => {
     });
   });
 
-  it('an answer of the server that is no stream, and a run that failed, are errors', async () => {
+  it('reports a response that is not a stream and a failed run as errors', async () => {
     const here = await world([[error('the model is away')], [final('Here again.')]]);
     const page = open(here);
     await page.say('go');
@@ -159,7 +159,7 @@ describe('useChat', () => {
     await page.ready();
     hold.open();
     expect(await here.runtime.wait('chat-1', ann)).toMatchObject({ output: 'one two' });
-    // coming back shows the whole answer, in its place
+    // a resume shows the whole answer in the same message
     await act(() => page.chat().resumeStream());
     await waitFor(() => expect(page.texts()).toEqual(['user: go', 'assistant: one two']));
     await page.say('more');

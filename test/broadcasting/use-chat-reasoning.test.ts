@@ -33,7 +33,7 @@ async function* listed(events: readonly AgentEvent[]): AsyncGenerator<AgentEvent
 }
 
 describe('reasoning for useChat', () => {
-  it('is a part of its step before the text, where it is asked for', async () => {
+  it('is a part of its step before the text if it is included', async () => {
     const chunks = await chunksOf(agentOf(...steps).stream('go'));
     await isValid(chunks);
     const { message, errors } = await readBy(chunks);
@@ -48,12 +48,12 @@ describe('reasoning for useChat', () => {
     ]);
   });
 
-  it('is left out by default', async () => {
+  it('is omitted by default', async () => {
     const chunks = await all(uiMessageStream(agentOf(...steps).stream('go')));
     expect(ofReasoning(chunks)).toEqual([]);
   });
 
-  it('of an attempt that failed is marked, and the next one is a part of its own', async () => {
+  it('of a failed attempt is marked as discarded and separate from the next attempt', async () => {
     const run = agentOf(
       error('broken', { reasoning: 'Wrong.' }),
       final('Yes.', { reasoning: 'Right.' }),
@@ -67,7 +67,7 @@ describe('reasoning for useChat', () => {
     ]);
   });
 
-  it('is whole for a reader that missed pieces, and told once where it was truncated', async () => {
+  it('is complete if it was streamed, and truncated once if the chunks were missed', async () => {
     const long = 'word '.repeat(10_000);
     const events: AgentEvent[] = [];
     await agentOf(final('Yes.', { reasoning: long })).run('go', {
@@ -81,7 +81,7 @@ describe('reasoning for useChat', () => {
     expect(shown(message)[1]).toMatchObject({ text: `${long.slice(0, 32_767)}…` });
   });
 
-  it('comes from the handler, and from the history, only with includeReasoning', async () => {
+  it('is sent by the handler and the history only with includeReasoning', async () => {
     for (const includeReasoning of [true, false]) {
       const { handler, runtime } = world([steps], { includeReasoning }, mockTool('look', 7));
       const chunks = await chunksIn(await handler(post(submit('go'))));
@@ -94,7 +94,7 @@ describe('reasoning for useChat', () => {
     }
   });
 
-  it('that a client sends back reaches no model', async () => {
+  it('from a client is not stored', async () => {
     const { runtime, handler } = world([[final('One.')], [final('Two.')]], {
       includeReasoning: true,
     });

@@ -1,7 +1,8 @@
 import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
 import fc from 'fast-check';
-import { ErrorPolicy, SessionRuntime, type SessionStore } from 'onward';
+import { ErrorPolicy, SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { sessionEvents, toUseChatMessages, uiMessageStream } from 'onward/broadcasting/use-chat';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -32,7 +33,7 @@ import {
 
 const { toolCalls, final, stream } = ScenarioStep;
 
-/** A client without a page, over the handler itself; `cut` says after how many frames of each answer it leaves. */
+/** Creates a client without a DOM that calls the handler. It leaves each response after the frames in `cuts`. */
 function clientOf(handler: Handler, cuts: number[], messages: OnwardUIMessage[] = []) {
   let left = false;
   const chunks: unknown[] = [];
@@ -73,7 +74,7 @@ function clientOf(handler: Handler, cuts: number[], messages: OnwardUIMessage[] 
     chat,
     chunks,
     errors,
-    /** Follows again, as often as it has left. */
+    /** Resumes after each disconnect. */
     async back(): Promise<void> {
       while (left) {
         left = false;
@@ -124,7 +125,7 @@ function runtimeFor(place: Place, plan: readonly Plan[], waitMs = 0): SessionRun
   return new SessionRuntime({ store: place.open(), agents: [agent] });
 }
 
-/** Closed at once: a property test makes many. */
+/** Creates two runtimes and closes them, because a property test creates many. */
 async function withRuntimes<T>(
   plan: readonly Plan[],
   waitMs: number,
@@ -139,7 +140,7 @@ async function withRuntimes<T>(
   }
 }
 
-/** The whole conversation of one client: asks, says yes to everything, comes back whenever it has left. */
+/** Runs a whole conversation: sends, approves every call, and resumes after each disconnect. */
 async function converse(client: ReturnType<typeof clientOf>): Promise<void> {
   const { chat } = client;
   if (chat.messages.length === 0) await chat.sendMessage({ text: 'go' });
@@ -155,7 +156,7 @@ async function converse(client: ReturnType<typeof clientOf>): Promise<void> {
   }
 }
 
-/** In the order of a screen; calls of one step in the order of their ids, since they run side by side. */
+/** Returns the parts by step, with concurrent calls sorted by id. */
 function steps(message: OnwardUIMessage | undefined): unknown[][] {
   const list: { toolCallId?: string }[][] = [];
   for (const part of shown(message) as {
@@ -172,10 +173,10 @@ function steps(message: OnwardUIMessage | undefined): unknown[][] {
   );
 }
 
-describe('D63: any part of a run, then the rest', () => {
+describe('D63: a client that resumes', () => {
   const cutsOf = fc.array(fc.nat(30), { maxLength: 4 });
 
-  it('a client that leaves anywhere, again and again, ends with the same message', async () => {
+  it('has the same message after any number of disconnects at any position', async () => {
     const holds = async (
       straightly: SessionRuntime,
       runtime: SessionRuntime,
@@ -206,7 +207,7 @@ describe('D63: any part of a run, then the rest', () => {
     );
   }, 60_000);
 
-  it('a page that is loaded anywhere ends with the same message', async () => {
+  it('has the same message after a page load at any position', async () => {
     const holds = async (
       straightly: SessionRuntime,
       runtime: SessionRuntime,
@@ -239,18 +240,18 @@ describe('D63: any part of a run, then the rest', () => {
   }, 60_000);
 });
 
-/** A history does not name the arguments of calls that were answered: they are not answered again. */
+/** Removes argument hashes: the history of answered calls has none. */
 const withoutBindings = (message: unknown): unknown[] =>
   steps(message as OnwardUIMessage).map((step) =>
     step.map((part) => {
       const { callProviderMetadata: _binding, rawInput, ...rest } = part as Record<string, unknown>;
-      // the AI SDK keeps the arguments of a refused call apart
+      // the AI SDK keeps the arguments of a rejected call in rawInput
       return rawInput === undefined ? rest : { ...rest, input: rawInput };
     }),
   );
 
 describe('sessionEvents', () => {
-  it('is the newest run of a session, for a stream of your own; leaving it stops nothing', async () => {
+  it('yields the newest run of a session, and leaving the loop does not stop the run', async () => {
     const runtime = runtimeFor(memoryPlace(), []);
     onTestFinished(() => runtime.close());
     const { id } = await runtime.create(ann);
@@ -265,12 +266,15 @@ describe('sessionEvents', () => {
     expect(shown(message).at(-1)).toMatchObject({ text: 'The end.' });
   });
 
-  it('a process that takes over in the middle of a text: it is shown once', async () => {
+  it('shows a text once if another process takes over during it', async () => {
     const place = memoryPlace();
     const hangs = { ...stream(['lost ', 'words']), extras: { hangs: true } };
-    // its lease runs out, as that of a process which is no more
-    const mute: SessionStore = { ...place.open(), renew: () => new Promise(() => {}) };
-    const dying = runtimeOn(mute, builderWith(followingDriver([hangs])).build(), {
+    // from then on the lease expires, as after a crash
+    let isGone = false;
+    const store = place.open();
+    const renew: SessionStore['renew'] = (given) =>
+      isGone ? new Promise(() => {}) : store.renew(given);
+    const dying = runtimeOn({ ...store, renew }, builderWith(followingDriver([hangs])).build(), {
       onError: () => {},
       lease: { leaseMs: 200, heartbeatMs: 50, signalMs: 50 },
     });
@@ -278,6 +282,7 @@ describe('sessionEvents', () => {
     const client = clientOf(handler, []);
     const talk = client.chat.sendMessage({ text: 'go' });
     await until(() => client.chat.lastMessage?.parts.some((part) => part.type === 'text'));
+    isGone = true;
     const saved = runtimeOn(place.open(), builderWith(followingDriver([final('saved')])).build());
     await until(async () => {
       await saved.recover();
@@ -289,7 +294,7 @@ describe('sessionEvents', () => {
     expect(shown(client.chat.lastMessage)).toHaveLength(2);
   });
 
-  it('a client that does not read costs little, and misses nothing', async () => {
+  it('merges chunks for a client that does not read, without losing text', async () => {
     const words = Array.from({ length: 12_000 }, (_w, i) => `${i} `);
     const agent = builderWith(followingDriver([stream(words)])).build();
     const runtime = runtimeOn(memoryPlace().open(), agent);
@@ -305,18 +310,18 @@ describe('sessionEvents', () => {
     expect(text.join('')).toBe(words.join(''));
   });
 
-  it('throws where the execution never begins, and where the runtime is closed before its end', async () => {
+  it('throws if the execution never starts, and if the runtime is closed before its end', async () => {
     const agent = builderWith(followingDriver([final('done')])).build();
     const runtime = clientOn(memoryPlace().open(), agent);
     const { id } = await runtime.create(ann);
     const read = (executionId: string) =>
       all(sessionEvents(runtime, { sessionId: id, ...ann, executionId, pollMs: 5 }));
-    await expect(read('none')).rejects.toThrow(/dropped before it began/);
+    await expect(read('none')).rejects.toThrow(/dropped before it started/);
     const { executionId } = await runtime.send(id, 'go', ann);
     const reading = read(executionId!);
     await pause(20);
     await runtime.close();
-    await expect(reading).rejects.toThrow(/runtime was closed/);
+    await expect(reading).rejects.toMatchObject({ code: 'runtime_closed' });
   });
 
   it('follows a run of another process to its end', async () => {

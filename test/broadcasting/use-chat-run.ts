@@ -6,13 +6,13 @@ import { all, readBy } from './use-chat-setup.ts';
 export const script = (...steps: readonly ScenarioStep[]): DeterministicDriver =>
   DeterministicDriver.fromSteps(...steps);
 
-/** What a client gets of one run. */
+/** Runs the agent and returns the chunks of a client. */
 export const chunksOfRun = (builder: AgentBuilder): Promise<UiMessageChunk[]> =>
   all(uiMessageStream(builder.build().stream('go'), { messageId: 'm1' }));
 
 export const typesOf = (chunks: readonly UiMessageChunk[]): string[] =>
   chunks.map(({ type }) => type);
 
-/** What a client makes of it. */
+/** Runs the agent and returns the client's message. */
 export const readRun = async (builder: AgentBuilder): ReturnType<typeof readBy> =>
   readBy(await chunksOfRun(builder));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readUIMessageStream, uiMessageChunkSchema, type UIMessage, type UIMessageChunk } from 'ai';
-import type { InferenceChunk, InferenceDriver } from 'onward';
+import type { InferenceDriver, InferenceChunk } from 'onward/drivers';
 import {
   chatHandler,
   type ChatHandlerOptions,
@@ -17,7 +17,7 @@ export type OnwardUIMessage = UIMessage<OnwardMetadata, OnwardDataParts>;
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Ann's chats, unless a header names another user. */
+/** Creates a handler for ann, unless a header names another user. */
 export const handlerOn = (
   runtime: ChatHandlerOptions['runtime'],
   options: Partial<ChatHandlerOptions> = {},
@@ -29,7 +29,7 @@ export const handlerOn = (
     ...options,
   });
 
-/** The handler behind a real port, as a Node server would mount it. */
+/** Serves the handler on a port, like a Node server. */
 export async function serveChat(handler: Handler): Promise<string> {
   const server = createServer((incoming, outgoing) => void pass(handler, incoming, outgoing));
   await new Promise<void>((resolve) => {
@@ -68,9 +68,9 @@ async function pass(
   outgoing.end();
 }
 
-/** A model whose pieces come when the test lets them. */
+/** Creates a model whose chunks the test can delay. */
 export interface Pace {
-  /** Called before each piece; the model waits for it. */
+  /** Called and awaited before each chunk. */
   beforePiece: (text: string) => Promise<void> | void;
 }
 
@@ -91,7 +91,7 @@ export function pacedDriver(
   };
 }
 
-/** Every chunk as the AI SDK's own schema reads it. */
+/** Checks every chunk with the AI SDK schema. */
 export async function isValid(chunks: readonly unknown[]): Promise<void> {
   const schema = uiMessageChunkSchema();
   for (const chunk of chunks) {
@@ -106,7 +106,7 @@ export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** The message that a client has in the end, and what went wrong on the way. */
+/** Returns the final message of a client and its errors. */
 export async function readBy(
   chunks: readonly UiMessageChunk[],
   message?: OnwardUIMessage,
@@ -131,7 +131,7 @@ export async function readBy(
   return { message: last, errors };
 }
 
-/** The chunks of an answer, checked: headers, frames, the last word. */
+/** Returns the chunks of a response after checking its headers, frames and end. */
 export async function chunksIn(response: Response): Promise<UiMessageChunk[]> {
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -159,7 +159,7 @@ export const says = (text: string, id = 'user-msg-1'): object => ({
   parts: [{ type: 'text', text }],
 });
 
-/** Parts as a reader sees them: without what differs by the way the message came. */
+/** Returns the parts without discarded ones, which have metadata. */
 export const shown = (message: { readonly parts: readonly object[] } | undefined): unknown[] =>
   (message?.parts ?? []).flatMap((part) => {
     const plain = JSON.parse(JSON.stringify(part)) as Record<string, unknown>;

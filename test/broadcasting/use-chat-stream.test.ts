@@ -1,12 +1,6 @@
 import type { UIMessageChunk } from 'ai';
-import {
-  AgentState,
-  ErrorPolicy,
-  modelCallFailed,
-  type AgentEvent,
-  type EventOf,
-  type InferenceDriver,
-} from 'onward';
+import { AgentState, ErrorPolicy, type AgentEvent, type EventOf } from 'onward';
+import { type InferenceDriver, modelCallFailed } from 'onward/drivers';
 import { uiMessageStream, type UiMessageChunk } from 'onward/broadcasting/use-chat';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -17,7 +11,7 @@ import { all, readBy, shown } from './use-chat-setup.ts';
 const { toolCall, toolCalls, final, stream } = ScenarioStep;
 
 describe('a run as a UI message stream', () => {
-  it('has the chunks of version 1, in the order of the client', async () => {
+  it('has the chunks of version 1 in order', async () => {
     const chunks = await chunksOfRun(
       builderWith(
         script(toolCall('look', { q: 1 }, 'Let me look.'), stream(['Found ', 'it.'])),
@@ -72,11 +66,11 @@ describe('a run as a UI message stream', () => {
     expect(message.metadata?.executionId).toMatch(/\w+/);
   });
 
-  it('is what the types of the AI SDK say', () => {
+  it('has the AI SDK types', () => {
     expectTypeOf<UiMessageChunk>().toExtend<UIMessageChunk>();
   });
 
-  it('the id of the message is the same whenever the run is read', async () => {
+  it('has the same message id each time the run is read', async () => {
     const heard: AgentEvent[] = [];
     const agent = builderWith(script(final('done'))).build();
     await agent.run(AgentState.empty().withUserMessage('go'), { wiretap: (e) => heard.push(e) });
@@ -90,7 +84,7 @@ describe('a run as a UI message stream', () => {
     expect(second).toEqual(first);
   });
 
-  it('D66: arguments grow on the screen before the call is made', async () => {
+  it('D66: streams arguments before the call', async () => {
     const chunks = await chunksOfRun(
       builderWith(script(toolCall('look', { city: 'Bern' }), final('ok')), mockTool('look')),
     );
@@ -100,8 +94,8 @@ describe('a run as a UI message stream', () => {
   });
 });
 
-describe('tools that do not do what was hoped', () => {
-  it('one that throws, one that does not exist and one with arguments that do not fit', async () => {
+describe('calls that fail', () => {
+  it('are errors: a tool that throws, an unknown tool and invalid arguments', async () => {
     const calls = [
       { name: 'pay', args: { sum: 1 } },
       { name: 'nothing', args: {} },
@@ -126,7 +120,7 @@ describe('tools that do not do what was hoped', () => {
     expect(parts.at(-1)).toMatchObject({ text: 'Sorry.' });
   });
 
-  it('a call that was still arriving when the answer broke off is marked, and the run continues', async () => {
+  it('are marked if the response breaks off inside a call, and the run continues', async () => {
     const answers = script(toolCall('look', { q: 1 }), final('done'));
     let calls = 0;
     const driver: InferenceDriver = {
@@ -166,7 +160,7 @@ describe('nested agents', () => {
       .build()
       .asTool({ name: 'help', description: 'Helps.' });
 
-  it('what they say and do is not said by the parent', async () => {
+  it('do not add their text and calls to the message of the parent', async () => {
     const chunks = await chunksOfRun(
       builderWith(script(toolCall('help', { input: 'x' }), stream(['Outer.'])), inner()),
     );

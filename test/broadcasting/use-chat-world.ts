@@ -1,8 +1,9 @@
-import { type SessionRuntime } from 'onward';
+import type { SessionRuntime } from 'onward';
 import { type ChatHandlerOptions } from 'onward/broadcasting/use-chat';
-import { mockTool, type MockTool, type ScenarioStep } from 'onward/testing';
+import type { MockTool, ScenarioStep } from 'onward/testing';
 import { expect } from 'vitest';
 import { own } from '../../src/json.ts';
+import { gated as gatedTool } from '../setup/approvals.ts';
 import {
   agentWith,
   builderWith,
@@ -12,9 +13,8 @@ import {
 } from '../setup/sessions.ts';
 import { handlerOn, says, type Handler, type OnwardUIMessage } from './use-chat-setup.ts';
 
-/** A tool that a person must allow. */
-export const gated = (): MockTool => mockTool('pay', { paid: true }, { needsApproval: true });
-/** What a client posts for a new message. */
+export const gated = (): MockTool => gatedTool('pay', { paid: true });
+/** Returns the body of a new message. */
 export const submit = (
   text: string,
   id?: string,
@@ -23,7 +23,7 @@ export const submit = (
   messages: [says(text, id)],
 });
 
-/** A chat over these turns of the model. */
+/** Creates a chat with these turns of the model. */
 export function world(
   turns: readonly (readonly ScenarioStep[])[],
   options: Partial<ChatHandlerOptions> = {},
@@ -34,7 +34,7 @@ export function world(
   return { runtime, handler: handlerOn(runtime, options) };
 }
 
-/** The status and code of a refusal, which says nothing else. */
+/** Returns the status and code of an error response, and checks that it has nothing else. */
 export const errorIn = async (response: Response): Promise<[number, string]> => {
   expect(response.headers.get('content-type')).toContain('application/json');
   const { error: refused } = (await response.json()) as {
@@ -44,7 +44,7 @@ export const errorIn = async (response: Response): Promise<[number, string]> => 
   return [response.status, refused.code];
 };
 
-/** The client's message after the user has answered. */
+/** Returns the client's message after the user's answers. */
 export function answered(
   message: OnwardUIMessage,
   answers: Record<string, { approved: boolean; reason?: string }>,

@@ -15,7 +15,7 @@ describe('approvals', () => {
       final('cleaned'),
     ]);
 
-  it('pauses in a pipe, and prints what answers', async () => {
+  it('pause a run in a pipe, which prints the commands to answer', async () => {
     const world = worldOf(asking());
     const { code, stderr } = await cli(world, 'run', 'clean');
     expect(code).toBe(7);
@@ -24,7 +24,7 @@ describe('approvals', () => {
     expect(approvals).toHaveLength(2);
     const which = await cli(world, 'approve', 'last');
     expect(which.code).toBe(2);
-    expect(which.stderr).toContain('2 calls wait. Say which, or approve all with --yes:');
+    expect(which.stderr).toContain('2 calls need approval. Name one, or approve all with --yes:');
     const [first, second] = approvals;
     expect((await cli(world, 'approve', first![1]!, first![2]!)).code).toBe(7);
     const denied = await cli(world, 'deny', 'last', second![2]!, '--reason', 'still needed');
@@ -32,10 +32,10 @@ describe('approvals', () => {
     expect(denied.stderr).toContain('still needed');
     const late = await cli(world, 'approve', 'last', second![2]!);
     expect(late.code).toBe(4);
-    expect(late.stderr).toContain('waits for no answer: it is completed');
+    expect(late.stderr).toContain('needs no approval: it is completed');
   });
 
-  it('D91: a call that is named by its id is answered only if no other execution used that id', async () => {
+  it('D91: need --execution if another execution used the same call id', async () => {
     const call = (id: number) => toolCalls([{ id: 'c1', name: 'delete_lead', args: { id } }]);
     const world = worldOf(followingDriver([call(7)], [call(8), final('deleted')]));
     expect((await cli(world, 'run', 'first')).code).toBe(7);
@@ -54,7 +54,7 @@ describe('approvals', () => {
     });
   });
 
-  it('asks on a terminal: approve one, deny the other', async () => {
+  it('are requested on a terminal: approve one, deny the other', async () => {
     const world = worldOf(asking(), { says: ['a', 'd', 'not this one'] });
     const { code, stdout, stderr, questions } = await cli(world, 'run', 'clean');
     expect(code).toBe(0);
@@ -64,7 +64,7 @@ describe('approvals', () => {
     expect(stderr).toContain('not this one');
   });
 
-  it('takes edited arguments, and asks again when they do not fit', async () => {
+  it('accept edited arguments, and ask again if they are invalid', async () => {
     const driver = followingDriver([toolCall('delete_lead', { id: 7 }), final('ok')]);
     const says = ['what?', 'e', 'no json', 'e', '{"id":"x"}', 'e', '{"id":9}'];
     const world = worldOf(driver, { says });
@@ -75,7 +75,7 @@ describe('approvals', () => {
     expect(stderr).toContain('{"id":9}');
   });
 
-  it('leaves it for later, and --yes approves everything', async () => {
+  it('can be left for later, and --yes approves everything', async () => {
     const world = worldOf(asking(), { says: ['l'] });
     expect((await cli(world, 'run', 'clean')).code).toBe(7);
     const blocked = await cli(world, 'run', 'more', '-s', 'last');
@@ -86,7 +86,7 @@ describe('approvals', () => {
     expect(yes).toMatchObject({ code: 0, stdout: 'cleaned\n' });
   });
 
-  it('stop ends a session that waits', async () => {
+  it('end with onward stop', async () => {
     const world = worldOf(asking());
     await cli(world, 'run', 'clean');
     const { code, stderr } = await cli(world, 'stop', 'last', '--reason', 'changed my mind');
@@ -95,7 +95,7 @@ describe('approvals', () => {
     expect((await cli(world, 'approve', 'last')).code).toBe(4);
   });
 
-  it('takes arguments of approve, and refuses what is no object', async () => {
+  it('accept --args, and refuse arguments that are not a valid object', async () => {
     const world = worldOf(followingDriver([toolCall('delete_lead', { id: 7 }), final('ok')]));
     await cli(world, 'run', 'clean');
     expect((await cli(world, 'approve', 'last', '--args', '[1]')).code).toBe(2);
@@ -105,7 +105,7 @@ describe('approvals', () => {
     expect(stderr).toContain('{"id":9}');
   });
 
-  it('marks what is hidden, names the call for scripts, and explain tells who answered', async () => {
+  it('mark hidden values, name the call for scripts, and are shown with the approver by explain', async () => {
     const secret = { id: 7, password: 'hunter2-hunter2' };
     const world = worldOf(followingDriver([toolCall('delete_lead', secret), final('ok')]));
     const { stderr } = await cli(world, 'run', 'clean');
@@ -121,7 +121,7 @@ describe('approvals', () => {
     });
     const masked = await cli(world, 'approve', 'last', '--args', JSON.stringify(call.args));
     expect(masked.code).toBe(2);
-    expect(masked.stderr).toContain('at "/password" is the mark of a part that is hidden');
+    expect(masked.stderr).toContain('"/password" holds the placeholder of a redacted value');
     expect((await cli(world, 'approve', 'last')).code).toBe(0);
     const explained = await cli(world, 'explain', 'last');
     expect(explained.stdout).toMatch(

@@ -31,9 +31,9 @@ export interface FakeWorld {
   readonly cwd: string;
   readonly config?: OnwardConfig;
   readonly env?: Record<string, string>;
-  /** A person sits there and says these, one after the other. */
+  /** Answers of the user on a terminal, in order. */
   readonly says?: readonly string[];
-  /** What is piped in. */
+  /** Piped input. */
   readonly input?: string;
   readonly isTTY?: boolean;
   readonly consoleDir?: string;
@@ -43,7 +43,7 @@ export class Outcome {
   stdout = '';
   stderr = '';
   code = -1;
-  /** What was asked, in order. */
+  /** Questions in order. */
   readonly questions: string[] = [];
   readonly exits: number[] = [];
   readonly opened: string[] = [];
@@ -63,7 +63,7 @@ export class Outcome {
   }
 }
 
-/** Starts the command in a world of its own; `done` has the exit code. */
+/** Starts the command in the given environment; `done` has the exit code. */
 export function start(
   argv: readonly string[],
   world: FakeWorld,
@@ -131,7 +131,7 @@ export const agentOn = (
     AgentBuilder.base().withName('support').withModel(driver).withTools(stock, remove),
   ).build();
 
-/** A folder of its own, and one agent on this model. */
+/** Returns a new folder with one agent on this model. */
 export const worldOf = (
   driver: InferenceDriver = followingDriver([ScenarioStep.final('hello')]),
   more: Partial<FakeWorld> = {},
@@ -141,7 +141,7 @@ export const worldOf = (
   ...more,
 });
 
-/** Answers nothing until it is told to stop. */
+/** Returns a driver that never responds, until it is aborted. */
 export const waitingDriver = (entered: Gate): InferenceDriver => ({
   name: 'waiting',
   infer: (_request, { signal }) => {
@@ -152,10 +152,10 @@ export const waitingDriver = (entered: Gate): InferenceDriver => ({
   },
 });
 
-/** A failure of the model that may be tried again. */
+/** A retryable model error. */
 export const lost = { message: 'broken line', type: 'rate_limit', retryable: true } as const;
 
-/** A look at the same sessions from outside the command. */
+/** Opens the sessions of a folder outside the command. */
 export function lookInto(
   cwd: string,
   agent: Agent,

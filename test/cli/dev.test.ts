@@ -44,7 +44,7 @@ function builtConsole(): string {
 }
 
 describe('startDevServer', () => {
-  it('serves API and console from one address, and needs its token', async () => {
+  it('serves API and console on one address, and requires its token', async () => {
     const server = await started({ consoleDir: builtConsole() });
     expect(server.address).toBe(`${server.url}/#token=${server.token}`);
     expect(server.token).toMatch(/^[0-9a-f]{32}$/);
@@ -63,7 +63,7 @@ describe('startDevServer', () => {
     });
   });
 
-  it('maps further tokens to their owners, and each sees their own', async () => {
+  it('maps further tokens to owners, who see only their own sessions', async () => {
     const config = { ...configOf('hi', 'ho'), tokens: { 'token-of-ann': 'ann' } };
     const server = await started({ config, owner: 'bob' });
     const body = JSON.stringify({ message: 'hello' });
@@ -80,7 +80,24 @@ describe('startDevServer', () => {
     await server.runtime.wait(id, { owner: 'bob' });
   });
 
-  it('keeps its token for this user alone, so that an open page survives a restart', async () => {
+  it('shows the workers to the developer, and not to those with a token of the config', async () => {
+    const config = { ...configOf('hi'), tokens: { 'token-of-ann': 'ann' } };
+    const server = await started({ config, owner: 'bob' });
+    const workers = await until(async () => {
+      const answer = await call(server, '/api/admin/workers');
+      expect(answer.status).toBe(200);
+      const body = (await answer.json()) as { workers: readonly object[] };
+      return body.workers.length > 0 ? body.workers : null;
+    });
+    expect(workers).toMatchObject([{ status: 'idle', pid: process.pid, agents: ['support'] }]);
+    for (const token of ['token-of-ann', 'wrong', ''])
+      expect((await call(server, '/api/admin/workers', { token })).status).toBe(403);
+    const body = JSON.stringify({ ids: ['none'] });
+    const retried = await call(server, '/api/admin/parked/retry', { method: 'POST', body });
+    expect(await retried.json()).toEqual({ retried: [], skipped: ['none'], by: 'bob' });
+  });
+
+  it('keeps its token, readable only for this user, across a restart', async () => {
     const folder = tempFolder();
     const first = await started({ folder });
     const { token } = first;
@@ -96,10 +113,10 @@ describe('startDevServer', () => {
     const own = await started({ folder, token: 'chosen-by-me' });
     expect(own.token).toBe('chosen-by-me');
     expect(readFileSync(join(dot, 'token'), 'utf8').trim()).toBe(token);
-    await expect(started({ token: 'a b' })).rejects.toThrow('Expected 8 to 200 letters');
+    await expect(started({ token: 'a b' })).rejects.toThrow('expected 8 to 200 letters');
   });
 
-  it('takes up what an earlier process left', async () => {
+  it('continues sessions that an earlier process left', async () => {
     const folder = tempFolder();
     const config = configOf('taken up');
     const sent = await cli({ cwd: folder, config }, 'run', 'go', '--detach');
@@ -112,7 +129,7 @@ describe('startDevServer', () => {
     expect(session.output).toBe('taken up');
   });
 
-  it('says on the page that the console is not built', async () => {
+  it('serves a page that reports a missing console build', async () => {
     const server = await started({ consoleDir: tempFolder() });
     expect(server.hasConsole).toBe(false);
     const page = await fetch(server.url);
@@ -144,7 +161,7 @@ describe('startDevServer', () => {
     expect(shown.last).toMatchObject({ status: 'completed', output: 'finished' });
   });
 
-  it('does not begin on a store that cannot be read', async () => {
+  it('does not start if the store cannot be read', async () => {
     const gone = new Error('The disk is gone.');
     const store = { ...memoryStore(), list: () => Promise.reject(gone) };
     await expect(started({ config: { ...configOf('hi'), store } })).rejects.toThrow(
@@ -152,8 +169,8 @@ describe('startDevServer', () => {
     );
   });
 
-  it('a host that others can reach needs a token of one’s own', async () => {
-    await expect(started({ host: '0.0.0.0' })).rejects.toThrow('choose the token yourself');
+  it('requires an own token on a public host', async () => {
+    await expect(started({ host: '0.0.0.0' })).rejects.toThrow('Set your own token');
   });
 });
 
@@ -167,7 +184,7 @@ async function takenPort(): Promise<number> {
 }
 
 describe('onward dev', () => {
-  it('says what runs and where, and ends with 0 when it is told to', async () => {
+  it('prints what runs and where, and exits with 0 on a signal', async () => {
     const world = { cwd: tempFolder(), config: configOf('hi'), consoleDir: builtConsole() };
     const { outcome, done } = start(['dev', '--port', '0', '--open'], world);
     await until(() => outcome.stdout.includes('Ctrl-C'));
@@ -185,19 +202,19 @@ describe('onward dev', () => {
     expect(outcome.exits).toEqual([130]);
   });
 
-  it('a port that was asked for and is taken is an error with its own code', async () => {
+  it('fails with a separate code if the requested port is in use', async () => {
     const port = await takenPort();
     const world = { cwd: tempFolder(), config: configOf('hi') };
     const { code, stderr } = await cli(world, 'dev', '--port', String(port));
     expect(code).toBe(6);
-    expect(stderr).toContain(`Port ${port} is taken on 127.0.0.1`);
+    expect(stderr).toContain(`Port ${port} is in use on 127.0.0.1`);
     expect(stderr).not.toContain('    at ');
   });
 
-  it('takes the next free port by default', async () => {
+  it('uses the next free port by default', async () => {
     const blocker = createServer();
     await new Promise<void>((resolve) => {
-      // another program may have it already, which serves as well
+      // another program may already use the port
       blocker.once('error', () => resolve()).listen(4111, '127.0.0.1', resolve);
     });
     onTestFinished(() => void blocker.close());
@@ -211,7 +228,7 @@ describe('onward dev', () => {
     expect(port).toBeLessThanOrEqual(4121);
   });
 
-  it('warns where other machines can reach it', async () => {
+  it('warns if other machines can reach it', async () => {
     const world = {
       cwd: tempFolder(),
       config: configOf('hi'),
@@ -228,11 +245,11 @@ describe('onward dev', () => {
     expect(existsSync(join(world.cwd, '.onward', 'token'))).toBe(false);
   });
 
-  it('starts the demo where there is no config, and says that no model answers', async () => {
+  it('starts the demo model if there is no config', async () => {
     const { outcome, done } = start(['dev', '--port', '0'], { cwd: tempFolder() });
     await until(() => outcome.stdout.includes('Ctrl-C') || outcome.stderr !== '');
     expect(outcome.stdout).toMatch(
-      /Model +Demo model: no key found, set OPENAI_API_KEY for a live one\n/,
+      /Model +Demo model: no key found; set OPENAI_API_KEY to use a live one\n/,
     );
     outcome.signal('SIGINT');
     expect((await done).code).toBe(0);

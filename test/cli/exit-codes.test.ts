@@ -40,7 +40,7 @@ describe('exit codes by stop reason', () => {
     expect(outcome.code).toBe(row?.code);
   });
 
-  it('user_requested, when another process stops it', async () => {
+  it('user_requested if another process stops the run', async () => {
     const entered = gate();
     const world = worldOf(waitingDriver(entered));
     const run = start(['run', 'go', '--json'], world);
@@ -51,7 +51,7 @@ describe('exit codes by stop reason', () => {
     expect((await run.done).code).toBe(17);
   });
 
-  it('names every code once, and help prints them all', async () => {
+  it('are unique, and help prints them all', async () => {
     expect(new Set(exitCodes.map(({ code }) => code)).size).toBe(exitCodes.length);
     for (const argv of [['help', 'exit-codes'], ['exit-codes']]) {
       const { stdout, code } = await cli({ cwd: tempFolder() }, ...argv);

@@ -48,7 +48,7 @@ describe('onward explain', () => {
     expect(stdout).toMatch(/\n {2}onward resume [0-9a-f]{8} --grant steps=2\n/);
   });
 
-  it('the command it prints works, and shows the new end', async () => {
+  it('prints a resume command that works', async () => {
     const world = await stopped();
     const { stdout } = await cli(world, 'explain', 'last');
     const words = /onward (resume .*)/.exec(stdout)![1]!.split(' ');
@@ -58,7 +58,7 @@ describe('onward explain', () => {
     expect(after.stdout).toContain('3 of 4 steps');
   });
 
-  it('shows the evaluations of another step, and refuses one that is not there', async () => {
+  it('shows the evaluations of another step, and refuses a missing one', async () => {
     const world = await stopped();
     const { stdout } = await cli(world, 'explain', 'last', '--step', '1');
     expect(stdout).toContain('\nStep 1\n');
@@ -72,7 +72,7 @@ describe('onward explain', () => {
     expect(wrong.stderr).toContain('expected a number from 1 to 2');
   });
 
-  it('gives the whole trace with --json', async () => {
+  it('prints the whole trace with --json', async () => {
     const world = await stopped();
     const { last } = await cli(world, 'explain', 'last', '--json');
     expect(last).toMatchObject({ status: 'stopped', stop: { lead: 'Stopped because' } });
@@ -87,11 +87,11 @@ describe('onward explain', () => {
     const execution = /--execution (\S+)/.exec(stdout)![1]!;
     const earlier = await cli(world, 'explain', 'last', '--execution', execution);
     expect(earlier.stdout).toContain('steps_limit');
-    // what could be done then cannot be done now
+    // an earlier execution cannot be resumed
     expect(earlier.stdout).not.toContain('onward resume');
   });
 
-  it('reads a long execution to its first step', async () => {
+  it('reads a long execution from its first step', async () => {
     const steps = Array.from({ length: 130 }, (_, i) => toolCall('stock', { article: `a${i}` }));
     const agent = agentOn(followingDriver([...steps, final('done')]), (builder) =>
       builder.withMaxSteps(200),
@@ -112,17 +112,17 @@ describe('onward explain', () => {
     expect((await cli(world, 'explain', 'last')).stdout).toContain(' stock ×2 ');
   });
 
-  it('shows what waits for an approval, with the commands', async () => {
+  it('shows calls that need approval, with the commands', async () => {
     const agent = agentOn(followingDriver([toolCall('delete_lead', { id: 7 })]));
     const world = { cwd: tempFolder(), config: { agents: [agent] } };
     await cli(world, 'run', 'clean');
     const { stdout } = await cli(world, 'explain', 'last');
-    expect(stdout).toContain('waits, no outcome yet');
+    expect(stdout).toContain('paused, no outcome yet');
     expect(stdout).toContain('Waiting because delete_lead needs approval');
     expect(stdout).toMatch(/onward approve [0-9a-f]{8}\n/);
   });
 
-  it('repeats the options that lead to the same sessions', async () => {
+  it('repeats the options --store and --owner in its commands', async () => {
     const agent = agentOn(looping(), (builder) => builder.withMaxSteps(1));
     const world = { cwd: tempFolder(), config: { agents: [agent] } };
     await cli(world, 'run', 'go', '--store', 'my data/s.db', '--owner', 'ann');
@@ -140,7 +140,7 @@ describe('onward explain', () => {
 });
 
 describe('finding a session', () => {
-  it('takes ids, beginnings of 4 letters and last; says what is wrong with others', async () => {
+  it('accepts ids, prefixes of 4 characters and "last", and explains what is wrong with others', async () => {
     const agent = agentOn(followingDriver());
     const world = { cwd: tempFolder(), config: { agents: [agent] } };
     const none = await cli(world, 'explain', 'last');
@@ -153,11 +153,11 @@ describe('finding a session', () => {
     expect((await cli(world, 'sessions', 'show', 'othe')).stdout).toContain('other\n');
     const several = await cli(world, 'sessions', 'show', 'orde');
     expect(several.code).toBe(2);
-    expect(several.stderr).toContain('Several sessions begin with orde: order-1');
+    expect(several.stderr).toContain('Several sessions start with orde: order-1');
     const short = await cli(world, 'sessions', 'show', 'oth');
     expect(short.code).toBe(3);
-    expect(short.stderr).toContain('needs 4 letters');
-    // of another owner: not even that it exists
+    expect(short.stderr).toContain('needs 4 characters');
+    // sessions of another owner are not found
     for (const said of ['secret-1', 'secret'])
       expect((await cli(world, 'sessions', 'show', said)).code).toBe(3);
     expect((await cli(world, 'sessions', 'show', 'secr', '--owner', 'ann')).code).toBe(0);
@@ -176,7 +176,7 @@ describe('onward sessions', () => {
     return world;
   };
 
-  it('list: newest first, each with its reason; filters and search', async () => {
+  it('list prints the newest first, with reasons, filters and search', async () => {
     const world = await some();
     const { stdout } = await cli(world, 'sessions', 'list');
     expect(stdout).toMatch(/✓ {2}How many lamps\? +Completed · 1 step/);
@@ -190,13 +190,13 @@ describe('onward sessions', () => {
       'more with --limit',
     );
     expect((await cli(world, 'sessions', 'list', '--search', 'nowhere')).stderr).toBe(
-      'No session fits.\n',
+      'No session matches.\n',
     );
     expect((await cli(world, 'sessions', 'list', '--status', 'happy')).code).toBe(2);
     expect((await cli(world, 'sessions', 'list', '--limit', '0')).code).toBe(2);
   });
 
-  it('show: facts, the conversation in short, what waits', async () => {
+  it('show prints the conversation in short and calls that need approval', async () => {
     const world = await some();
     const { stdout } = await cli(world, 'sessions', 'show', 'last');
     expect(stdout).toMatch(/assistant +Seven\./);
@@ -207,7 +207,7 @@ describe('onward sessions', () => {
     expect(waiting.stdout).toMatch(/onward approve [0-9a-f]{8}\n/);
   });
 
-  it('delete: asks on a terminal, wants --yes in a pipe, deletes all or none', async () => {
+  it('delete asks on a terminal, requires --yes in a pipe, and deletes all or none', async () => {
     const world = await some();
     const refused = await cli(world, 'sessions', 'delete', 'last');
     expect(refused.code).toBe(2);
@@ -224,8 +224,8 @@ describe('onward sessions', () => {
   });
 });
 
-describe('resuming', () => {
-  it('refuses grants that it cannot read, and grants that do not help', async () => {
+describe('onward resume and stop', () => {
+  it('resume refuses invalid grants and grants that do not help', async () => {
     const world = await stopped();
     for (const grant of ['steps', 'steps=0', 'steps=-1', 'money=3', 'steps=1,steps=2', ''])
       expect((await cli(world, 'resume', 'last', '--grant', grant)).code).toBe(2);
@@ -242,10 +242,10 @@ describe('resuming', () => {
     expect(done.stderr).toMatch(/Finished because .*\n {2}onward run '…' --session \w+\n$/);
   });
 
-  it('an idle session is not at work, so stop says so', async () => {
+  it('stop reports that an idle session is not busy', async () => {
     const world = await stopped();
     const { code, stderr } = await cli(world, 'stop', 'last');
     expect(code).toBe(0);
-    expect(stderr).toContain('is not at work: it is stopped');
+    expect(stderr).toContain('is not busy: it is stopped');
   });
 });

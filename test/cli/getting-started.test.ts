@@ -4,7 +4,7 @@ import { install, Running, type Ended, type Installed } from './install.ts';
 
 const page = readFileSync('docs/getting-started.md', 'utf8');
 
-/** The first block of a kind behind some words of the page. */
+/** Returns the first code block of a language after a text of the page. */
 function blockAfter(words: string, kind: string): string {
   const at = page.indexOf(words);
   const [, text] = new RegExp(`\`\`\`${kind}\\n([\\s\\S]*?)\`\`\``).exec(page.slice(at)) ?? [];
@@ -12,7 +12,7 @@ function blockAfter(words: string, kind: string): string {
   return text;
 }
 
-/** Times differ from run to run, and columns with them. */
+/** Replaces times, which differ between runs. */
 const steady = (text: string): string =>
   text.replaceAll(/\d[\d.]* (ms|s)\b/g, 'TIME').replaceAll(/[\d.]+ of 300 seconds/g, 'SECONDS');
 const words = (text: string): string[] =>
@@ -21,12 +21,12 @@ const words = (text: string): string[] =>
     .map((line) => line.trim().replaceAll(/ +/g, ' '))
     .filter((line) => line !== '');
 
-describe('the walk of docs/getting-started.md', () => {
+describe('the tutorial in docs/getting-started.md', () => {
   let installed: Installed;
   beforeAll(async () => void (installed = await install()), 60_000);
   afterAll(() => installed.remove());
 
-  it('stops, explains, is granted, asks and finishes, as the page says', async () => {
+  it('prints the output of the page from the limit to the end', async () => {
     const cwd = installed.project({ 'onward.config.mjs': blockAfter('## 2.', 'js') });
     const onward = (...argv: readonly string[]): Promise<Ended> =>
       new Running(installed.main, cwd, argv).ended;

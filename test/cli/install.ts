@@ -4,17 +4,17 @@ import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { removeFolder } from '../setup/folders.ts';
 
-/** The installed package, made from the current sources; projects beside it use it. */
+/** The package installed from the current sources, and projects that use it. */
 export interface Installed {
   readonly main: string;
-  /** A new folder with these files in it. */
+  /** Creates a folder with these files. */
   project(files: Readonly<Record<string, string>>): string;
   remove(): void;
 }
 
 export async function install(): Promise<Installed> {
   mkdirSync('build', { recursive: true });
-  // in the repository, because the packages of others are looked up from there
+  // inside the repository, because dependencies are resolved from there
   const root = mkdtempSync(resolve('build', 'cli-'));
   const own = join(root, 'node_modules', 'onward');
   const bundle = await rolldown({
@@ -23,6 +23,11 @@ export async function install(): Promise<Installed> {
       'testing/index': 'src/testing/index.ts',
       'cli/main': 'src/cli/main.ts',
       'cli/config': 'src/cli/config.ts',
+      'sessions/stores/postgres/index': 'src/sessions/stores/postgres/index.ts',
+      'queues/bullmq/index': 'src/queues/bullmq/index.ts',
+      'bus/postgres/index': 'src/bus/postgres/index.ts',
+      'bus/redis/index': 'src/bus/redis/index.ts',
+      'inference/drivers/openai': 'src/inference/drivers/openai.ts',
     },
     platform: 'node',
     external: [
@@ -31,6 +36,8 @@ export async function install(): Promise<Installed> {
       'jiti',
       '@photostructure/sqlite',
       'pg',
+      'bullmq',
+      'ioredis',
       'pusher',
       'eventsource-parser',
     ],
@@ -45,7 +52,7 @@ export async function install(): Promise<Installed> {
     project(files) {
       const folder = join(root, `project-${++projects}`);
       mkdirSync(folder);
-      // else the name of this package means the repository
+      // otherwise the package name resolves to the repository
       const all = { 'package.json': '{"private":true,"type":"module"}', ...files };
       for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text);
       return folder;
@@ -61,7 +68,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A command that runs as a process of its own. */
+/** A command in a child process. */
 export class Running {
   stdout = '';
   stderr = '';

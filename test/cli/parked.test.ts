@@ -5,7 +5,7 @@ import { agentOn, cli, lookInto, owner, worldOf, type FakeWorld } from './cli.ts
 
 const { final } = ScenarioStep;
 
-/** A world with two parked sessions of one owner, and one of another. */
+/** Creates two parked sessions of one owner and one of another. */
 async function parkedWorld(): Promise<FakeWorld> {
   const driver = followingDriver([final('done')]);
   const world = worldOf(driver);
@@ -28,7 +28,7 @@ async function parkedWorld(): Promise<FakeWorld> {
   return world;
 }
 
-it('shows what is parked, of all owners, and continues it', async () => {
+it('lists parked sessions of all owners and retries them', async () => {
   const world = await parkedWorld();
   const listed = await cli(world, 'parked');
   expect(listed).toMatchObject({ code: 0 });
@@ -42,12 +42,17 @@ it('shows what is parked, of all owners, and continues it', async () => {
     { type: 'parked', session_id: 'third-one', owner: 'eve', tries: 5, agent: 'support' },
   ]);
 
+  expect((await cli(world, 'parked', '--agent', 'other', '--json')).lines).toEqual([]);
+  const few = await cli(world, 'parked', '--limit', '2');
+  expect(few.stdout).not.toContain('first-one');
+  expect(few.stderr).toContain('The last 2 parked sessions; more with --limit.');
+
   const sessions = await cli(world, 'sessions', 'list', '--status', 'parked');
-  expect(sessions.stdout).toContain('Parked · tenant was removed');
+  expect(sessions.stdout).toContain('Gave up · tenant was removed');
   const shown = await cli(world, 'explain', 'first-one');
   expect(shown).toMatchObject({ code: 0 });
   expect(shown.stdout).toContain(
-    'and was given up after 5 tries. The last error was: tenant was removed',
+    'was given up after 5 failed tries. The last error was: tenant was removed',
   );
   expect(shown.stdout).toContain('onward parked --retry first-on');
   const refused = await cli(world, 'run', 'hello?', '--session', 'first-one');
@@ -59,9 +64,15 @@ it('shows what is parked, of all owners, and continues it', async () => {
   expect(none.stderr).toContain('no parked session "nope"');
   const one = await cli(world, 'parked', '--retry', 'first', '--json');
   expect(one.lines).toMatchObject([{ type: 'retried', session_id: 'first-one' }]);
-  const rest = await cli(world, 'parked', '--retry');
+  const unsaid = await cli(world, 'parked', '--retry');
+  expect(unsaid).toMatchObject({ code: 2, stdout: '' });
+  expect(unsaid.stderr).toContain('This would retry 2 sessions. Confirm with --yes.');
+  const no = await cli({ ...world, says: ['n'] }, 'parked', '--retry');
+  expect(no.questions).toEqual(['Retry 2 sessions? [y/N] ']);
+  expect(no.stderr).toContain('Nothing was retried.');
+  const rest = await cli(world, 'parked', '--retry', '--yes');
   expect(rest.stdout.trim().split('\n').toSorted()).toEqual(['second-one', 'third-one']);
-  expect((await cli(world, 'parked')).stderr).toContain('Nothing is parked.');
+  expect((await cli(world, 'parked')).stderr).toContain('No session is parked.');
   expect((await cli(world, 'recover')).stdout).toContain('Recovered 3 sessions.');
   const done = await cli(world, 'sessions', 'list', '--json');
   expect(done.lines).toMatchObject([

@@ -7,7 +7,7 @@ import { install, Running, type Ended, type Installed } from './install.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** A model that does what it is told: the first word of the message names it. */
+/** A model that follows the first word of the message. */
 const config = `import { AgentBuilder, defineTool } from 'onward';
 import { defineConfig } from 'onward/config';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ const started = (cwd: string, ...argv: string[]): Running => new Running(install
 const ran = (cwd: string, ...argv: string[]): Promise<Ended> => started(cwd, ...argv).ended;
 
 describe('the command as a process', () => {
-  it('reads a TypeScript config, and a pipe gets the answer alone, without colours', async () => {
+  it('reads a TypeScript config, and prints only the answer without colors to a pipe', async () => {
     const cwd = shop();
     const { code, stdout, stderr } = await ran(cwd, 'run', 'lamp');
     expect(stderr).toContain('✓ stock');
@@ -68,7 +68,7 @@ describe('the command as a process', () => {
     expect((await forced.ended).stdout).toContain('\u001b[');
   });
 
-  it('ends by the stop reason, and --json is JSON line by line', async () => {
+  it('exits with the code of the stop reason, and prints JSON lines with --json', async () => {
     const cwd = shop();
     const { code, stdout } = await ran(cwd, 'run', 'loop', '--json');
     expect(code).toBe(10);
@@ -85,7 +85,7 @@ describe('the command as a process', () => {
     expect((await ran(cwd, 'run', '--nonsense')).code).toBe(2);
   });
 
-  it('a reader that leaves early is no error', () => {
+  it('exits with 0 if the reader of its pipe closes early', () => {
     const cwd = shop();
     const line = `"${process.execPath}" "${installed.main}" run long | head -1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = spawnSync('bash', ['-c', line], { cwd, encoding: 'utf8' });
@@ -93,12 +93,12 @@ describe('the command as a process', () => {
     expect(stderr).not.toMatch(/EPIPE|Error|    at /);
   });
 
-  it('a whole long answer arrives where it is read', async () => {
+  it('writes a long answer completely', async () => {
     const { stdout } = await ran(shop(), 'run', 'long');
     expect(stdout.length).toBe(15 * 50_000);
   });
 
-  it('Ctrl-C in mid-run stops, explains and ends with 130; the session continues later', async () => {
+  it('stops on Ctrl-C with an explanation and exit code 130, and the session can be resumed', async () => {
     const cwd = shop();
     const run = started(cwd, 'run', 'slow');
     await until(() => existsSync(join(cwd, 'entered')));
@@ -111,7 +111,7 @@ describe('the command as a process', () => {
     expect(stdout).toBe('Seven lamps.\n');
   });
 
-  it('kill -9 in mid-run, then recover: the run continues and ends', async () => {
+  it('recover completes a run after kill -9', async () => {
     const cwd = shop();
     const run = started(cwd, 'run', 'slow');
     await until(() => existsSync(join(cwd, 'entered')));
@@ -126,7 +126,7 @@ describe('the command as a process', () => {
     expect(code).toBe(0);
   });
 
-  it('dev serves until it is told to end, and finishes the step', async () => {
+  it('dev finishes the step on SIGTERM and exits with 0', async () => {
     const cwd = shop();
     const dev = started(cwd, 'dev', '--port', '0', '--json');
     await until(() => dev.stdout.includes('\n'));
@@ -143,14 +143,14 @@ describe('the command as a process', () => {
     const { code, stderr } = await dev.ended;
     expect(stderr).toBe('');
     expect(code).toBe(0);
-    // the step was finished, another process does the next
+    // the step is finished; another process runs the next one
     const { stdout } = await ran(cwd, 'recover');
     expect(stdout).toBe('Recovered 1 session.\n');
   });
 });
 
-describe('what init writes', () => {
-  it('runs as it is', async () => {
+describe('the project of onward init', () => {
+  it('runs without changes', async () => {
     const cwd = installed.project({});
     expect((await ran(cwd, 'init', 'new')).code).toBe(0);
     const folder = join(cwd, 'new');
@@ -163,13 +163,13 @@ describe('what init writes', () => {
 });
 
 describe('two copies of onward', () => {
-  it('an agent of another copy is refused with words that help', async () => {
+  it('an agent of another copy is refused with a helpful message', async () => {
     const cwd = shop();
     const own = dirname(dirname(dirname(installed.main)));
     cpSync(own, join(cwd, 'node_modules', 'onward'), { recursive: true });
     const { code, stderr } = await ran(cwd, 'run', 'lamp');
     expect(code).toBe(2);
-    expect(stderr).toContain('expected an agent of the same copy of onward as this command');
+    expect(stderr).toContain('expected an agent from the same copy of onward as this command');
     expect(stderr).toContain('npx onward');
   });
 });

@@ -9,31 +9,35 @@ const { toolCall, final } = ScenarioStep;
 const executionId = 'e1';
 
 describe('the report of a session', () => {
-  it.each(['here', 'elsewhere'])('has every event once and in order: work %s', async (where) => {
-    const place = sqlitePlace();
-    const driver = followingDriver([toolCall('stock', { article: 'a' }), final('done')]);
-    const worker = runtimeOn(place.open(), agentOn(driver));
-    const watcher = where === 'here' ? worker : runtimeOn(place.open(), agentOn(followingDriver()));
-    const { id } = await worker.create(owner);
-    const told: { readonly event: AgentEvent; readonly seq: number | null }[] = [];
-    const report = reportSession(
-      watcher,
-      { sessionId: id, ...owner },
-      { executionId, after: 0 },
-      { event: (event, seq) => void told.push({ event, seq }) },
-    );
-    await worker.send(id, 'go', { ...owner, executionId, wait: true });
-    if (where === 'elsewhere')
-      await until(() => told.some(({ event }) => event.type === 'AgentFinished'));
-    await report.catchUp();
-    await report.leave();
-    const numbers = told.map(({ seq }) => seq).filter((seq) => seq !== null);
-    const { events } = await worker.events(id, owner);
-    expect(numbers).toEqual(events.map(({ seq }) => seq));
-    expect(numbers).toEqual(numbers.map((_, i) => i + 1));
-  });
+  it.each(['in this process', 'in another process'])(
+    'has every event once and in order if the run is %s',
+    async (where) => {
+      const place = sqlitePlace();
+      const driver = followingDriver([toolCall('stock', { article: 'a' }), final('done')]);
+      const worker = runtimeOn(place.open(), agentOn(driver));
+      const watcher =
+        where === 'in this process' ? worker : runtimeOn(place.open(), agentOn(followingDriver()));
+      const { id } = await worker.create(owner);
+      const told: { readonly event: AgentEvent; readonly seq: number | null }[] = [];
+      const report = reportSession(
+        watcher,
+        { sessionId: id, ...owner },
+        { executionId, after: 0 },
+        { event: (event, seq) => void told.push({ event, seq }) },
+      );
+      await worker.send(id, 'go', { ...owner, executionId, wait: true });
+      if (where === 'in another process')
+        await until(() => told.some(({ event }) => event.type === 'AgentFinished'));
+      await report.catchUp();
+      await report.leave();
+      const numbers = told.map(({ seq }) => seq).filter((seq) => seq !== null);
+      const { events } = await worker.events(id, owner);
+      expect(numbers).toEqual(events.map(({ seq }) => seq));
+      expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+    },
+  );
 
-  it('has what another process wrote in between', async () => {
+  it('has events that another process wrote in between', async () => {
     const place = sqlitePlace();
     const driver = followingDriver([
       toolCall('delete_lead', { id: 1 }),
@@ -65,7 +69,7 @@ describe('the report of a session', () => {
     expect(numbers).toHaveLength((await ours.events(id, owner)).events.length);
   });
 
-  it('has nothing of what was reported before, nor of other executions', async () => {
+  it('has no events that were reported before, and none of other executions', async () => {
     const place = sqlitePlace();
     const runtime = runtimeOn(
       place.open(),

@@ -7,7 +7,7 @@ import { agentOn, cli, lost, start, tempFolder, waitingDriver, worldOf } from '.
 const { toolCall, final, stream, error } = ScenarioStep;
 
 describe('onward run', () => {
-  it('prints the answer alone to a pipe, and tools, end and session beside it', async () => {
+  it('prints only the answer to stdout, and tools, end and session to stderr', async () => {
     const driver = followingDriver([
       toolCall('stock', { article: 'lamp' }, 'I will look.'),
       stream(['Seven ', 'lamps.']),
@@ -21,7 +21,7 @@ describe('onward run', () => {
     expect(stderr).toMatch(/onward explain [0-9a-f]{8}\n$/);
   });
 
-  it('shows text as it comes on a terminal, and says which of it does not count', async () => {
+  it('streams text on a terminal, and marks text of a failed attempt', async () => {
     const driver = DeterministicDriver.fromSteps(
       error(lost, { chunks: ['Sev', 'en '] }),
       stream(['Seven ', 'lamps.']),
@@ -33,11 +33,11 @@ describe('onward run', () => {
     const terminal = await cli({ ...world, isTTY: true }, 'run', 'go');
     expect(terminal.code).toBe(0);
     expect(terminal.stdout).toBe('Seven \n\nSeven lamps.\n');
-    expect(terminal.stderr).toContain('the text above was cut off');
+    expect(terminal.stderr).toContain('the text above was interrupted');
     expect(terminal.stderr).toMatch(/! model call failed \(rate_limit\): broken line/);
   });
 
-  it('never hands text to a pipe that was taken back', async () => {
+  it('never writes text of a failed attempt to a pipe', async () => {
     const driver = DeterministicDriver.fromSteps(
       error(lost, { chunks: ['Sev'] }),
       stream(['Eight.']),
@@ -59,7 +59,7 @@ describe('onward run', () => {
     expect(nothing.stderr).toContain('There is no message');
   });
 
-  it('continues in a session by its beginning, and as last', async () => {
+  it('continues a session by its id prefix and by "last"', async () => {
     const driver = followingDriver([final('one')], [final('two')], [final('three')]);
     const world = worldOf(driver);
     const first = await cli(world, 'run', 'a', '--json');
@@ -70,7 +70,7 @@ describe('onward run', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  it('writes one envelope a line with --json, and ends with the result', async () => {
+  it('prints one envelope per line with --json, and the result last', async () => {
     const driver = followingDriver([
       toolCall('stock', { article: 'lamp' }),
       stream(['Se', 'ven.']),
@@ -98,15 +98,17 @@ describe('onward run', () => {
     });
   });
 
-  it('refuses an agent that is not there, and names those that are', async () => {
+  it('refuses an unknown agent, and lists the known ones', async () => {
     const { code, stderr, stdout } = await cli(worldOf(), 'run', 'x', '--agent', 'unknown');
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^onward: There is no agent "unknown"\. --agent takes one of: support/);
+    expect(stderr).toMatch(
+      /^onward: There is no agent "unknown"\. --agent accepts one of: support/,
+    );
     expect(stderr).not.toContain('    at ');
   });
 
-  it('sends only with --detach, and recover does the work', async () => {
+  it('only sends with --detach, and recover runs the session', async () => {
     const driver = followingDriver([final('later')]);
     const world = worldOf(driver);
     const sent = await cli(world, 'run', 'go', '--detach');
@@ -120,7 +122,7 @@ describe('onward run', () => {
     expect(shown.last).toMatchObject({ status: 'completed', output: 'later' });
   });
 
-  it('Ctrl-C stops the run, explains, and the session can be resumed', async () => {
+  it('stops on Ctrl-C with an explanation, and the session can be resumed', async () => {
     const entered = gate();
     const world = worldOf(waitingDriver(entered));
     const { outcome, done } = start(['run', 'go'], world);
@@ -141,7 +143,7 @@ describe('onward run', () => {
     });
   });
 
-  it('SIGTERM finishes the step, leaves the session open and says who continues', async () => {
+  it('finishes the step on SIGTERM and names the command that continues', async () => {
     const entered = gate();
     const go = gate();
     const usage = null;
@@ -170,7 +172,7 @@ describe('onward run', () => {
     });
   });
 
-  it('recover waits as long as the work takes', async () => {
+  it('recover waits for the end of the run', async () => {
     const go = gate();
     const slow: InferenceDriver = {
       name: 'slow',
@@ -183,7 +185,7 @@ describe('onward run', () => {
     await cli(world, 'run', 'go', '--detach');
     const { outcome, done } = start(['recover'], world);
     await until(() => outcome.stderr.includes('continues'));
-    // longer than between two looks
+    // longer than the poll interval
     await pause(700);
     expect(outcome.code).toBe(-1);
     go.open();
@@ -191,7 +193,7 @@ describe('onward run', () => {
     expect(outcome.stderr).toContain('completed (completed)');
   });
 
-  it('does not wait for an agent that this process does not have', async () => {
+  it('refuses to stop, approve or resume a session of an unknown agent', async () => {
     const world = worldOf(followingDriver([toolCall('delete_lead', { id: 7 })]));
     await cli(world, 'run', 'go');
     const other = agentOn(followingDriver(), (builder) => builder.withName('other'));
@@ -208,7 +210,7 @@ describe('onward run', () => {
     expect((await cli(elsewhere, 'explain', 'last')).code).toBe(0);
   });
 
-  it('a second signal leaves at once', async () => {
+  it('exits immediately on a second signal', async () => {
     const entered = gate();
     const hanging = {
       name: 'hanging',

@@ -40,7 +40,7 @@ function worldOf(): FakeWorld {
       toolCall('failing'),
       toolCall('guarded', planted),
       error({ message: words, type: 'rate_limit', retryable: true }),
-      // what a model says to a person is not redacted: docs/redaction.md
+      // text of the model is not redacted, see docs/redaction.md
       stream(['All ', 'done.']),
     ],
     [error({ message: words, type: 'model', retryable: false })],
@@ -52,7 +52,7 @@ function worldOf(): FakeWorld {
   return { cwd: tempFolder(), config: { agents: [agent] } };
 }
 
-describe('D43: the command shows no secret', () => {
+describe('D43: the command prints no secret', () => {
   it.each([
     ['to a pipe', {}, []],
     ['to a terminal', { isTTY: true, says: ['e', JSON.stringify(planted), 'a'] }, []],
@@ -76,7 +76,7 @@ describe('D43: the command shows no secret', () => {
     expect(/.{0,80}CANARY.{0,20}/.exec(all)?.[0]).toBeUndefined();
   });
 
-  it('in errors: neither what looks like one, nor the value of a key in the environment', async () => {
+  it('in errors, by its form or from an environment variable', async () => {
     const env = { OPENAI_API_KEY: 'plain-value-of-a-key-CANARY' };
     const world = { ...worldOf(), env };
     for (const said of [byLook, env.OPENAI_API_KEY]) {

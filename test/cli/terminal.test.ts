@@ -8,9 +8,9 @@ import { agentOn, cli, tempFolder, type FakeWorld } from './cli.ts';
 
 const { toolCall, toolCalls, stream } = ScenarioStep;
 
-/** A title, a cleared screen, concealed text, a colour by C1, a line drawn over, and text that runs the other way. */
+/** Sets a title, clears the screen, conceals text, uses C1 colors, overwrites a line and reverses text. */
 const evil = '\u001b]0;owned\u0007\u001b[2J\u001b[8mhello\u009b31m\r\u202eolleh\u2066';
-// oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 const shout = defineTool({
@@ -29,7 +29,7 @@ const guarded = defineTool({
   execute: () => evil,
 });
 
-/** Everything that a model and a tool can say: names, ids, arguments, errors and texts. */
+/** A run with the text in all names, ids, arguments, errors and messages of model and tools. */
 function worldOf(): FakeWorld {
   const driver = followingDriver([
     toolCall('shout', { [evil]: evil }),
@@ -47,16 +47,16 @@ function worldOf(): FakeWorld {
   return { cwd: tempFolder(), config: { agents: [agent] }, isTTY: true, env };
 }
 
-describe('what a terminal is shown cannot steer it', () => {
+describe('terminal output has no control characters of others', () => {
   it.each([
-    ['in words', []],
+    ['as text', []],
     ['with stacks', ['--debug']],
     ['as JSON', ['--json']],
   ])('%s', async (_name, flags) => {
     const world = worldOf();
     const shown = async (...argv: string[]): Promise<string> => {
       const { stdout, stderr } = await cli(world, ...argv, ...flags);
-      // the line that says what runs is taken away again by the command itself
+      // the command removes its own progress line
       return `${stdout}${stderr}`.replaceAll('\r\u001b[2K', '');
     };
     const outputs = {
@@ -78,7 +78,7 @@ describe('what a terminal is shown cannot steer it', () => {
     }
   });
 
-  /** What a person sees who says these, and then nothing. */
+  /** Returns the output for these answers, followed by none. */
   async function asked(call: PendingApproval, ...says: string[]): Promise<string> {
     let shown = '';
     const output = { isTTY: true, write: (text: string) => void (shown += text) };
@@ -99,22 +99,22 @@ describe('what a terminal is shown cannot steer it', () => {
     return shown;
   }
 
-  it('a question about a call', async () => {
+  it('in the question about a call', async () => {
     const args: JsonObject = { [evil]: evil };
     const hidden = [`/${evil}`];
     const call = { callId: evil, tool: evil, args, path: [evil], hidden };
     const shown = await asked(call, 'e');
-    expect(shown).toMatch(/hello.* waits for your approval/);
-    expect(shown).toMatch(/asked by an agent behind .*hello/);
+    expect(shown).toMatch(/hello.* needs approval/);
+    expect(shown).toMatch(/requested by the nested agent .*hello/);
     expect(shown).not.toMatch(steering);
     expect(shown).toMatch(/hello.*: ".*" \(hidden\)\n/);
-    expect(shown).toMatch(/! Hidden from view: \/.*hello.*\. It runs with what is there\.\n/);
-    // what may be taken over into an edit is the same call
+    expect(shown).toMatch(/! Hidden from view: \/.*hello.*\. The tool gets the hidden values\.\n/);
+    // the arguments offered for editing are unchanged
     const [, now = ''] = /All arguments as JSON \(now (.*)\): $/.exec(shown) ?? [];
     expect(JSON.parse(now)).toEqual(args);
   });
 
-  it('a question about a call whose arguments look like others', async () => {
+  it('in arguments with invisible characters, which are shown escaped', async () => {
     const args = { 'a\u202e': 'b\u{e0041}', 'a\\u202e': 'b\\u{e0041}', 'to ': 1, '': 2 };
     const shown = await asked({ callId: 'c', tool: 't', args, path: [] });
     const lines = shown.split('\n').filter((line) => line.startsWith('  '));

@@ -19,12 +19,12 @@ const countIn = async ({ cwd }: FakeWorld, who = owner): Promise<number> =>
   (await lookInto(cwd, agentOn(driver())).list(who)).sessions.length;
 
 describe('onward backup', () => {
-  it('copies the sessions, says what it did, and the copy can be restored', async () => {
+  it('copies the sessions, reports it, and the copy can be restored', async () => {
     const world = await worldWithSessions(2);
     const { code, stdout, stderr } = await cli(world, 'backup', 'copy.db');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
-      /^Copied 2 sessions of SQLite · \.onward\/sessions\.db to copy\.db: \d+ kB, .+, readable by you alone\.\n$/,
+      /^Copied 2 sessions of SQLite · \.onward\/sessions\.db to copy\.db: \d+ kB, .+, readable only by you\.\n$/,
     );
     const copy = join(world.cwd, 'copy.db');
     expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -37,7 +37,7 @@ describe('onward backup', () => {
     expect((await cli(world, 'run', 'And now?', '--session', 'last')).stdout).toContain('again');
   });
 
-  it('does not overwrite a file unless it is told to', async () => {
+  it('does not overwrite a file by default', async () => {
     const world = await worldWithSessions(1);
     writeFileSync(join(world.cwd, 'copy.db'), 'mine');
     const refused = await cli(world, 'backup', 'copy.db');
@@ -48,20 +48,20 @@ describe('onward backup', () => {
     expect(forced.last).toMatchObject({ type: 'backup', sessions: 1 });
   });
 
-  it('is for SQLite, and says what to do with another store', async () => {
+  it('refuses other stores than SQLite, and explains what to do', async () => {
     const world = { ...worldOf(), config: { agents: [agentOn(driver())], store: memoryStore() } };
     for (const command of [['backup', 'copy.db'], ['vacuum']]) {
       const { code, stderr } = await cli(world, ...command);
       expect(code).toBe(2);
-      expect(stderr).toContain('is for SQLite files, and the store is memory');
+      expect(stderr).toContain('works with SQLite files, and the store is memory');
     }
   });
 });
 
-describe('a file that is cut in half', () => {
+describe('a truncated database file', () => {
   const old = ['--older-than', '0m'];
   it.each([
-    ['list', 'answers as far as it can', ['sessions', 'list'], [0, 5]],
+    ['list', 'prints what it can read', ['sessions', 'list'], [0, 5]],
     ['run', 'is refused', ['run', 'Hello?'], [5]],
     ['explain', 'is refused', ['explain', 'last'], [5]],
     ['recover', 'is refused', ['recover'], [5]],
@@ -70,7 +70,7 @@ describe('a file that is cut in half', () => {
     ['expire', 'is refused', ['sessions', 'expire', ...old, '--yes'], [5]],
     ['prune', 'is refused', ['sessions', 'prune', ...old], [5]],
   ])(
-    'onward %s: %s, and does not hang',
+    'onward %s %s without hanging',
     async (_name, _what, command, codes) => {
       const world = await worldWithSessions(3);
       const path = fileIn(world);
@@ -87,19 +87,17 @@ describe('a file that is cut in half', () => {
 });
 
 describe('onward vacuum', () => {
-  it('writes the file anew', async () => {
+  it('rewrites the file', async () => {
     const world = await worldWithSessions(2);
     const { code, stdout } = await cli(world, 'vacuum');
     expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^Wrote SQLite · \.onward\/sessions\.db anew: \d+ kB, before \d+ kB\.\n$/,
-    );
+    expect(stdout).toMatch(/^Rewrote SQLite · \.onward\/sessions\.db: \d+ kB, before \d+ kB\.\n$/);
     expect(await countIn(world)).toBe(2);
   });
 });
 
 describe('onward sessions expire', () => {
-  it('counts, asks, and deletes those of this owner', async () => {
+  it('counts, confirms and deletes sessions of this owner', async () => {
     const world = await worldWithSessions(2);
     await cli(world, 'run', 'Mine.', '--owner', 'someone');
     const expire = ['sessions', 'expire', '--older-than', '0m'];
@@ -124,7 +122,7 @@ describe('onward sessions expire', () => {
     expect(rest.last).toMatchObject({ type: 'expired', sessions: 1, done: true });
   });
 
-  it('leaves what waits for an approval, unless it is told', async () => {
+  it('keeps sessions that need approval, unless --waiting is given', async () => {
     const world = worldOf(followingDriver([toolCall('delete_lead', { id: 7 }), final('ok')]));
     await cli(world, 'run', 'Delete lead 7.');
     const expire = ['sessions', 'expire', '--older-than', '0m', '--yes'];
@@ -132,7 +130,7 @@ describe('onward sessions expire', () => {
     expect((await cli(world, ...expire, '--waiting')).stdout).toContain('Deleted 1 session,');
   });
 
-  it('takes an age or a date', async () => {
+  it('accepts an age or a date', async () => {
     const world = await worldWithSessions(1);
     for (const age of ['90d', '2026-01-31'])
       expect(
@@ -140,12 +138,12 @@ describe('onward sessions expire', () => {
       ).toContain('Deleted 0 sessions');
     const wrong = await cli(world, 'sessions', 'expire', '--older-than', 'soon', '--yes');
     expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toContain('--older-than takes an age such as 90d');
+    expect(wrong.stderr).toContain('expected an age such as 90d');
   });
 });
 
 describe('onward sessions prune', () => {
-  it('drops the logs of old sessions and keeps their conversations', async () => {
+  it('deletes the logs of old sessions and keeps their conversations', async () => {
     const world = await worldWithSessions(2);
     const { stdout } = await cli(world, 'sessions', 'prune', '--older-than', '0m');
     expect(stdout).toMatch(/^Pruned 2 sessions, \d+ rows\.\n$/);

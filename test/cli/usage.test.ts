@@ -6,7 +6,7 @@ import { initNeeds, type InitNeeds, type NodeGifts } from '../../src/cli/init-ne
 import { cli, tempFolder, worldOf } from './cli.ts';
 
 describe('the command line', () => {
-  it('helps: every command with its options, examples, exit codes', async () => {
+  it('prints help for every command, and the version', async () => {
     const main = await cli(worldOf(), '--help');
     expect(main.code).toBe(0);
     for (const name of [
@@ -33,7 +33,7 @@ describe('the command line', () => {
     );
   });
 
-  it('takes common options before and behind the command', async () => {
+  it('accepts common options before and after the command', async () => {
     for (const argv of [
       ['--json', 'run', 'x'],
       ['run', 'x', '--json'],
@@ -56,9 +56,9 @@ describe('the command line', () => {
     [['run', 'x', '--session', 'last', '--agent', 'a'], 'either --session or --agent'],
     [
       ['run', 'x', '--agent', 'unknown'],
-      'There is no agent "unknown". --agent takes one of: support.',
+      'There is no agent "unknown". --agent accepts one of: support.',
     ],
-  ])('refuses %j with 2 and says why', async (argv, message) => {
+  ])('refuses %j with 2 and the reason', async (argv, message) => {
     const { code, stdout, stderr } = await cli(worldOf(), ...argv);
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -67,13 +67,13 @@ describe('the command line', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('without a command it shows the help, with 2', async () => {
+  it('prints help and exits with 2 without a command', async () => {
     const { code, stderr } = await cli(worldOf());
     expect(code).toBe(2);
     expect(stderr).toContain('Usage: onward');
   });
 
-  it('an error is a line of JSON with --json, and has a stack with --debug alone', async () => {
+  it('prints an error as a JSON line with --json, and a stack only with --debug', async () => {
     const plain = await cli(worldOf(), 'explain', 'unknown', '--json');
     expect(plain.last).toMatchObject({
       type: 'error',
@@ -87,7 +87,7 @@ describe('the command line', () => {
     expect(env.stderr).toContain('    at ');
   });
 
-  it('a store that cannot be opened has its own code', async () => {
+  it('exits with 5 if the store cannot be opened', async () => {
     const world = worldOf();
     writeFileSync(
       join(world.cwd, 'broken.db'),
@@ -98,7 +98,7 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^onward: The SQLite store failed/);
   });
 
-  it('a config that is not there, or cannot be read', async () => {
+  it('refuses a missing, invalid or failing config', async () => {
     const cwd = tempFolder();
     const missing = await cli({ cwd }, 'sessions', 'list', '--config', 'none.ts');
     expect(missing).toMatchObject({ code: 2 });
@@ -118,11 +118,11 @@ describe('the command line', () => {
   });
 });
 
-describe('the model of the demo', () => {
-  it('is the stand-in without a key, one of OpenAI with it, or any that is named', () => {
+describe('the demo model', () => {
+  it('is scripted without a key, from OpenAI with a key, or the named one', () => {
     expect(chooseDemoModel({ env: {} }, true)).toEqual({
       model: null,
-      note: 'no key found, set OPENAI_API_KEY for a live one',
+      note: 'no key found; set OPENAI_API_KEY to use a live one',
     });
     expect(chooseDemoModel({ env: { OPENAI_API_KEY: ' ' } }, true).model).toBeNull();
     expect(chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, true)).toEqual({
@@ -134,7 +134,7 @@ describe('the model of the demo', () => {
     );
   });
 
-  it('says kindly that a package is missing', () => {
+  it('explains how to install a missing package, and refuses an unknown model', () => {
     const { model, note } = chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, false);
     expect(model).toBeNull();
     expect(note).toContain('npm install openai');
@@ -148,7 +148,7 @@ describe('the model of the demo', () => {
 });
 
 describe('onward init', () => {
-  it('writes a project, and never over what is there', async () => {
+  it('writes a project and overwrites nothing', async () => {
     const cwd = tempFolder();
     const { code, stderr } = await cli({ cwd }, 'init', 'My Agents');
     expect(code).toBe(0);
@@ -165,10 +165,10 @@ describe('onward init', () => {
     expect(stderr).toContain('npx onward dev');
     const again = await cli({ cwd }, 'init', 'My Agents');
     expect(again.code).toBe(2);
-    expect(again.stderr).toContain('exists already, and nothing was written');
+    expect(again.stderr).toContain('exists, and nothing was written');
   });
 
-  it('leaves package.json and .gitignore of a project as they are, and adds its line', async () => {
+  it('keeps an existing package.json, and adds a line to .gitignore', async () => {
     const cwd = tempFolder();
     writeFileSync(join(cwd, 'package.json'), '{"name":"mine"}');
     writeFileSync(join(cwd, '.gitignore'), 'dist');
@@ -192,7 +192,7 @@ describe('onward init', () => {
       { 'package.json': '{"type":"module"}' },
       'ts',
       [],
-      'their package.json says that it is a module',
+      'the package.json has type module',
     ],
     [
       { typescript: false, sqlite: false },
@@ -212,15 +212,15 @@ describe('onward init', () => {
   });
 });
 
-describe('what to type next', () => {
+describe('suggested commands', () => {
   it.each([
     [{}, 'onward'],
     [{ npm_command: 'exec' }, 'npx onward'],
     [{ npm_command: 'run-script' }, 'npx onward'],
-  ])('with %j it begins with "%s"', async (env, name) => {
+  ])('with the environment %j start with "%s"', async (env, name) => {
     const world = { ...worldOf(), env };
     expect((await cli(world, 'sessions', 'list')).stderr).toBe(
-      `dev has no sessions yet. Begin one with: ${name} run "…"\n`,
+      `dev has no sessions yet. Start one with: ${name} run "…"\n`,
     );
     expect((await cli(world, 'explain', 'unknown')).stderr).toContain(`: ${name} sessions list`);
     expect((await cli(world, 'run')).stderr).toContain(`Type one: ${name} run`);

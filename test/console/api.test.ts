@@ -16,7 +16,7 @@ const refusal = (status: number, code: string): Reply =>
   json({ error: { code, message: `words of ${code}` } }, status);
 
 describe('the API client', () => {
-  it('asks each route with the token, and nothing that was left out', async () => {
+  it('calls each route with the token and without omitted options', async () => {
     const { api, server } = await client(...Array.from({ length: 11 }, () => json({ value: 7 })));
     await api.info();
     await api.sessions();
@@ -49,7 +49,7 @@ describe('the API client', () => {
     expect(server.requests[8]?.body).toEqual({ atStep: 3 });
   });
 
-  it('takes an answer without a body', async () => {
+  it('accepts a response without a body', async () => {
     const { api } = await client((response) => void response.writeHead(204).end());
     await expect(api.remove('s')).resolves.toBeUndefined();
   });
@@ -59,7 +59,7 @@ describe('the API client', () => {
     [403, 'forbidden', { isNotFound: true }],
     [503, 'closing', { isUnreachable: true }],
     [429, 'rate_limited', { isNotFound: false, isUnreachable: false }],
-  ])('%d %s is a problem with the words of the server', async (status, code, is) => {
+  ])('throws a problem with the message of the server: %d %s', async (status, code, is) => {
     const { api, onSignedOut } = await client(refusal(status, code));
     const problem = await api.info().catch((thrown: unknown) => thrown);
     expect(problem).toBeInstanceOf(ApiProblem);
@@ -67,25 +67,25 @@ describe('the API client', () => {
     expect(onSignedOut).not.toHaveBeenCalled();
   });
 
-  it('401 is told once for all', async () => {
+  it('reports a sign-out on 401', async () => {
     const { api, onSignedOut } = await client(refusal(401, 'unauthorized'));
     await expect(api.info()).rejects.toMatchObject({ isSignedOut: true });
     expect(onSignedOut).toHaveBeenCalledOnce();
   });
 
-  it('what answers with a page is not the server', async () => {
+  it('refuses a response that is a page', async () => {
     const { api } = await client(json('<h1>Welcome</h1>'));
     await expect(api.info()).rejects.toMatchObject({ code: 'unreadable', isUnreachable: true });
   });
 
-  it('gives up on a server that says nothing', async () => {
+  it('times out if the server does not respond', async () => {
     const server = await serve(mute);
     const api = apiClient({ base: server.url, token: () => null, timeoutMs: 50 });
     await expect(api.info()).rejects.toMatchObject({ code: 'timeout', isUnreachable: true });
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('a server that is gone and a reader that has left are not the same', async () => {
+  it('distinguishes an abort from an unreachable server', async () => {
     const { api, server } = await client(mute);
     const end = new AbortController();
     const left = api.info(end.signal).catch((thrown: unknown) => thrown);

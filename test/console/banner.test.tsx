@@ -34,7 +34,7 @@ function show(more: Partial<StopBannerProps> = {}) {
 const banner = (): HTMLElement => screen.getByRole('region', { name: 'Why it stopped' });
 
 describe('StopBanner', () => {
-  it('says why it stopped, how to continue, and which criterion decided', () => {
+  it('shows why it stopped, how to continue, and which criterion decided', () => {
     show();
     expect(banner().textContent).toContain(
       'Stopped because it used 5 of 5 steps before the model read a tool result.To continue, add 5 steps.',
@@ -43,7 +43,7 @@ describe('StopBanner', () => {
     expect(banner().textContent).toContain('decided by StepsLimit');
   });
 
-  it('grants exactly what the sentence says', async () => {
+  it('grants exactly the suggested amount', async () => {
     const { onGrant, onResume } = show();
     const button = screen.getByRole('button', { name: 'Continue with 5 more steps' });
     expect(button.dataset['key']).toBe('grant');
@@ -52,7 +52,7 @@ describe('StopBanner', () => {
     expect(onResume).not.toHaveBeenCalled();
   });
 
-  it('cannot be pressed twice while it is granting, and keeps the focus', async () => {
+  it('ignores a second click while it grants, and keeps the focus', async () => {
     const { onGrant, again } = show();
     screen.getByRole('button', { name: 'Continue with 5 more steps' }).focus();
     again({ kind: 'sending' });
@@ -63,29 +63,35 @@ describe('StopBanner', () => {
     expect(onGrant).not.toHaveBeenCalled();
   });
 
-  it('becomes the line of what was granted, in its place', () => {
+  it('is replaced by a line with the grant', () => {
     const { again } = show();
-    again({ kind: 'granted', text: 'Granted 5 steps · you · 14:11', at: '2026-01-16T14:11:00Z' });
-    expect(screen.getByRole('status').textContent).toBe('Granted 5 steps · you · 14:11');
+    again({
+      kind: 'granted',
+      text: 'You allowed 5 more steps · 14:11',
+      at: '2026-01-16T14:11:00Z',
+    });
+    expect(screen.getByRole('status').textContent).toBe('You allowed 5 more steps · 14:11');
     expect(screen.queryByRole('button')).toBeNull();
     expect(screen.queryByText(/Stopped because/)).toBeNull();
   });
 
-  it('says beside the button why a grant failed, and lets it be tried again', async () => {
+  it('shows why a grant failed, and can be retried', async () => {
     const { again, onGrant } = show();
-    again({ kind: 'failed', message: 'Already granted in another tab.' });
-    expect(screen.getByRole('status').textContent).toBe('Already granted in another tab.');
+    again({ kind: 'failed', message: 'Already allowed in another tab.' });
+    expect(screen.getByRole('status').textContent).toBe('Already allowed in another tab.');
     await userEvent.click(screen.getByRole('button', { name: 'Continue with 5 more steps' }));
     expect(onGrant).toHaveBeenCalledOnce();
   });
 
-  it('resumes, or opens the chat, where no grant is the answer', async () => {
+  it('resumes or opens the chat if no grant helps', async () => {
     const resume = stop('Waiting because', 'it was paused on request', [resumeAction]);
     const first = show({ stop: resume, status: 'paused' });
     await userEvent.click(screen.getByRole('button', { name: 'Resume' }));
     expect(first.onResume).toHaveBeenCalledOnce();
     cleanup();
-    const message = stop('Stopped because', 'a rule of this assistant ended it', [messageAction]);
+    const message = stop('Stopped because', "one of this assistant's rules ended it", [
+      messageAction,
+    ]);
     const second = show({ stop: message });
     const button = screen.getByRole('button', { name: 'New message' });
     expect(button.dataset['key']).toBeUndefined();
@@ -94,7 +100,7 @@ describe('StopBanner', () => {
     expect(second.onGrant).not.toHaveBeenCalled();
   });
 
-  it('says to a developer what has to change where no button helps', () => {
+  it('shows a developer what to change if no button helps', () => {
     const action = {
       kind: 'change',
       option: 'apiKey',
@@ -113,13 +119,13 @@ describe('StopBanner', () => {
     ['completed', 'done', 'done'],
     ['cancelled', 'quiet', 'cancelled'],
     ['paused', 'waiting', 'paused'],
-  ] as const)('%s has its own tone and its own shape', (status, tone, glyph) => {
+  ] as const)('has a tone and a glyph for %s', (status, tone, glyph) => {
     show({ status });
     expect(banner().dataset['tone']).toBe(tone);
     expect(banner().querySelector('svg')?.dataset['glyph']).toBe(glyph);
   });
 
-  it('ends plainly where nothing has to be done, with its note and what stands beside it', () => {
+  it('shows a note and its children without an action for a completed run', () => {
     show({
       stop: stop('Finished because', 'the model answered', [], 'It answered with what it had.'),
       status: 'completed',
@@ -135,7 +141,7 @@ describe('StopBanner', () => {
     expect(screen.queryByRole('button')).toBeNull();
   });
 
-  it('shows what a model or tool wrote as text', () => {
+  it('renders markup of a model or tool as text', () => {
     show({ stop: stop('Failed because', '<img src=x onerror=alert(1)> failed') });
     expect(banner().querySelector('img')).toBeNull();
     expect(banner().textContent).toContain('<img src=x onerror=alert(1)>');

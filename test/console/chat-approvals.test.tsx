@@ -22,7 +22,7 @@ describe('approvals', () => {
     return { asked, ...result };
   };
 
-  it('asks in plain words, and says what has and has not happened', () => {
+  it('show a question, the arguments, and what has run', () => {
     shown();
     expect(screen.getByRole('heading', { level: 3 }).textContent).toBe('Delete lead_1874?');
     expect(card().querySelector('.onward-approval-hint')?.textContent).toBe(
@@ -40,7 +40,7 @@ describe('approvals', () => {
     ).toBe(true);
   });
 
-  it('several are counted, and a nested one names its path', () => {
+  it('are counted, and a nested one names its path', () => {
     shown(scenes.approvals());
     const cards = [...document.querySelectorAll('.onward-approval')];
     expect(cards.map((one) => one.querySelector('.onward-approval-aside')?.textContent)).toEqual([
@@ -48,11 +48,11 @@ describe('approvals', () => {
       '2 of 3',
       '3 of 3',
     ]);
-    expect(cards[1]?.querySelector('.approval-path')?.textContent).toBe('asked by cleaner');
+    expect(cards[1]?.querySelector('.approval-path')?.textContent).toBe('requested by cleaner');
     expect(screen.getByPlaceholderText('Answer the 3 approvals first')).toBeTruthy();
   });
 
-  it('the keys of the page find its buttons', async () => {
+  it('have buttons for the keys of the page', async () => {
     const { asked } = shown();
     const keys = [...card().querySelectorAll('[data-key]')].map((one) =>
       one.getAttribute('data-key'),
@@ -62,7 +62,7 @@ describe('approvals', () => {
     expect(asked).toEqual([['approve', 'd0']]);
   });
 
-  it('is edited in fields of its types, and says what was changed', async () => {
+  it('are edited in typed fields, and show the changes', async () => {
     const { asked } = shown(scenes.approvals());
     await userEvent.click(within(card()).getByRole('button', { name: 'Edit arguments' }));
     expect(document.activeElement).toBe(within(card()).getByLabelText('id'));
@@ -97,14 +97,14 @@ describe('approvals', () => {
     ]);
   });
 
-  it('edited without a change it is approved as it is', async () => {
+  it('are approved unchanged if an edit has no change', async () => {
     const { asked } = shown();
     await userEvent.click(card().querySelector('[data-key="edit"]')!);
     await userEvent.click(within(card()).getByRole('button', { name: 'Approve' }));
     expect(asked).toEqual([['approve', 'd0']]);
   });
 
-  it('Escape leaves the form, and the focus is back where it was', async () => {
+  it('close the form on Escape and restore the focus', async () => {
     shown();
     await userEvent.click(card().querySelector('[data-key="edit"]')!);
     await userEvent.keyboard('{Escape}');
@@ -112,7 +112,7 @@ describe('approvals', () => {
     await waitFor(() => expect(document.activeElement?.getAttribute('data-key')).toBe('edit'));
   });
 
-  it('what the server does not take is said at the card, and nothing is lost', async () => {
+  it('show an error of the server and keep the input', async () => {
     const props = scenes.approval();
     const { rerender } = render(<ChatView {...props} />);
     await userEvent.click(card().querySelector('[data-key="edit"]')!);
@@ -126,7 +126,7 @@ describe('approvals', () => {
     expect(within(card()).getByLabelText<HTMLInputElement>('id').value).toBe('lead_1874x');
   });
 
-  it('a lost race is explained', () => {
+  it('explain that another answer was first', () => {
     const error = refused('Call d0 was answered before', 'conflict');
     render(<ChatView {...withActions(scenes.approval(), action({ status: 'failed', error }))} />);
     expect(within(card()).getByRole('alert').textContent).toBe(
@@ -134,15 +134,15 @@ describe('approvals', () => {
     );
   });
 
-  it('waits for the run to continue after an answer', () => {
+  it('show a status after an answer until the run continues', () => {
     render(<ChatView {...withActions(scenes.approval(), action({ status: 'done' }))} />);
     expect(within(card()).getByRole('status').textContent).toBe(
-      'Approved. It continues in a moment.',
+      'Approved. The run continues in a moment.',
     );
     expect(card().querySelector('button')).toBeNull();
   });
 
-  it('denying asks for a reason, which the model reads', async () => {
+  it('require a reason for a denial', async () => {
     const { asked } = shown();
     await userEvent.click(card().querySelector('[data-key="deny"]')!);
     await userEvent.keyboard('{Enter}');

@@ -1,36 +1,16 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { seriousFindings } from '../setup/axe.ts';
-import { launchBrowser } from '../setup/browser.ts';
-import { drawn, pageOf } from '../setup/page.ts';
+import { drawn, inBrowser, looks, shots } from '../setup/page.ts';
 import type { SceneName } from './chat-scenes.ts';
 import { consoleStyles } from './console-styles.ts';
 
-/** Name a folder to look at every state. */
-const shots = process.env['ONWARD_SHOTS'];
-
-// a browser without a graphics card on a busy machine takes its time
+// a browser without a GPU is slow on a busy machine
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
-let browser: Browser;
-let html: string;
-beforeAll(async () => {
-  if (shots !== undefined) mkdirSync(shots, { recursive: true });
-  [browser, html] = await Promise.all([
-    launchBrowser(),
-    pageOf('test/console/chat-page.tsx', ...consoleStyles),
-  ]);
-});
-afterAll(() => browser?.close());
+const { browser, html } = inBrowser('test/console/chat-page.tsx', ...consoleStyles);
 
-const looks = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
-  ['dark', 390],
-] as const;
 const names: readonly SceneName[] = [
   'stopped',
   'approval',
@@ -47,7 +27,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
   let page: Page;
   const errors: string[] = [];
   beforeAll(async () => {
-    page = await browser.newPage({
+    page = await browser().newPage({
       viewport: { width, height: width > 600 ? 860 : 844 },
       reducedMotion: 'reduce',
     });
@@ -55,7 +35,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     page.on('console', (line) => line.type() === 'error' && errors.push(line.text()));
     page.on('dialog', (dialog) => errors.push(`dialog: ${dialog.message()}`));
     await page.clock.install({ time: new Date('2026-01-16T14:20:00') });
-    await page.setContent(html);
+    await page.setContent(html());
     await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
   });
   afterAll(() => page?.close());
@@ -78,7 +58,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     expect(sideways).toEqual([0, 0]);
   };
 
-  it.each(names)('%s: nothing runs sideways, nothing serious for axe', async (name) => {
+  it.each(names)('has no horizontal overflow and no serious axe finding: %s', async (name) => {
     await show(name);
     await check(name);
     if (name === 'hostile') {
@@ -109,8 +89,8 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     expect(errors).toEqual([]);
   });
 
-  it('follows the end only from the end; else it says that there is more', async () => {
-    // by way of another one: what was opened there before is closed again
+  it('follows the end unless the user has scrolled up, and then shows a button', async () => {
+    // another scene first, so that opened elements are closed again
     await show('live');
     await show('hostile');
     const place = (): Promise<number> =>
@@ -128,7 +108,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     expect(await page.$('.new-below')).toBeNull();
   });
 
-  it('of several questions the first is in sight, and what waits below it is no news', async () => {
+  it('shows the first of several approvals, and no button for those below it', async () => {
     await show('live');
     await show('approvals');
     const top = (): Promise<number> =>
@@ -144,7 +124,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     await page.$eval('.chat-log', (log) => (log.scrollTop = 0));
     await drawn(page);
     await page.evaluate(() => window.grow('approvals', 'Two more.'));
-    // above the question one is told of it, if it is out of sight
+    // the button appears if the approval is out of view
     const isOut = await page.$eval('.chat-log', (log) => {
       const card = document.querySelector('.onward-approval')!.getBoundingClientRect();
       return card.top > log.getBoundingClientRect().bottom;
@@ -152,7 +132,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     if (isOut) await page.waitForSelector('.new-below');
   });
 
-  it.skipIf(width > 390)('controls are big enough for a thumb', async () => {
+  it.skipIf(width > 390)('has controls that are large enough for touch', async () => {
     await show('approval');
     const heights = await page.$$eval('.onward-approval button, .onward-composer button', (all) =>
       all.map((button) => button.getBoundingClientRect().height),

@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 describe('calls', () => {
-  it('those of a step share a group, whose tag opens the trace there', async () => {
+  it('are grouped by step, and the tag opens the trace at the step', async () => {
     const opened: unknown[][] = [];
     render(<ChatView {...scenes.stopped()} onOpenStep={(number) => opened.push([number])} />);
     const tags = [...document.querySelectorAll('.step-tag')].map(({ textContent }) => textContent);
@@ -22,7 +22,7 @@ describe('calls', () => {
     expect(opened).toEqual([[4]]);
   });
 
-  it('a row says name, arguments, how it came out and how long it took', () => {
+  it('show name, arguments, result and duration in a row', () => {
     render(<ChatView {...scenes.stopped()} />);
     expect(rows()).toEqual([
       'search_entities | program · Nordlicht | 2 results | 0.41 s',
@@ -36,25 +36,25 @@ describe('calls', () => {
     ]);
   });
 
-  it('a retry is one row with every try, the wait of the model between them', () => {
+  it('show a retry as one row with all attempts and model waits', () => {
     render(<ChatView {...scenes.stopped()} />);
     const tries = [...document.querySelectorAll('.tries > li')].map(
       ({ textContent }) => textContent,
     );
     expect(tries).toEqual([
-      'First try timeout — Tool "enrich_company" took longer than its 5000 ms.5.00 s',
-      'Model rate-limited — rate_limit: 429 Too Many Requests, retry-after 2 s. Waited 2 s, then the same messages were sent again (try 2).2.24 s',
-      'Second try — 84 employees, Winterthur0.41 s',
+      'First attempt timeout — Tool "enrich_company" took longer than its 5000 ms.5.00 s',
+      'Model rate-limited — rate_limit: 429 Too Many Requests, retry-after 2 s. Waited 2 s, then the same messages were sent again (attempt 2).2.24 s',
+      'Second attempt — 84 employees, Winterthur0.41 s',
     ]);
   });
 
-  it('without a trace a retry is found by the name of the tool', () => {
+  it('detect a retry by the tool name without a trace', () => {
     render(<ChatView {...scenes.stopped()} trace={null} />);
     expect(rows()[2]).toBe('enrich_company | helvetia-robotics.ch | retried once | 0.41 s');
     expect(document.querySelector('.step-tag')).toBeNull();
   });
 
-  it('a call that the trace does not hold to be a retry stands alone', () => {
+  it('are separate if the trace records no retry', () => {
     const wire = wireAt();
     const props = liveProps(
       [
@@ -77,14 +77,14 @@ describe('calls', () => {
     expect(rows()).toEqual(['search | 1 | failed | 0.31 s', 'search | 2 | 0 results | 0.31 s']);
   });
 
-  it('failed ones are open by themselves and say what follows; the reader may close them', () => {
+  it('open if they failed, show the policy, and can be closed', () => {
     render(<ChatView {...scenes.live()} />);
     const [fine, failed] = document.querySelectorAll<HTMLDetailsElement>('.call');
     expect([fine?.open, failed?.open]).toEqual([false, true]);
     expect(failed?.querySelector('.call-error')?.textContent).toBe(
       'timeout — Tool "enrich_company" took longer than its 5000 ms.',
     );
-    expect(failed?.querySelector('.call-judgement')?.textContent).toBe(
+    expect(failed?.querySelector('.call-policy')?.textContent).toBe(
       'timeout in enrich_company, retrying (1/3)',
     );
     failed!.open = false;
@@ -92,7 +92,7 @@ describe('calls', () => {
     expect(failed?.open).toBe(false);
   });
 
-  it('denied, aborted, lost and cut ones say so in the row', () => {
+  it('show in the row if they are denied, aborted, lost or truncated', () => {
     render(<ChatView {...scenes.hostile()} />);
     expect(
       rows()
@@ -101,12 +101,12 @@ describe('calls', () => {
     ).toEqual([
       'long result',
       'effect unknown after a crash, not run again',
-      'denied: still in negotiation',
-      'aborted: you stopped the run',
+      'Denied by a person: still in negotiation',
+      'Not finished: you stopped the run',
     ]);
   });
 
-  it('opens for arguments and result as text; a cut one can be loaded', async () => {
+  it('show arguments and result as text, and load a truncated result', async () => {
     const fetchRef = vi.fn(async () => ({ html: '<script>1</script>' }));
     render(<ChatView {...scenes.hostile()} fetchRef={fetchRef} />);
     const [, big] = document.querySelectorAll<HTMLDetailsElement>('.call');
@@ -122,7 +122,7 @@ describe('calls', () => {
     expect(document.querySelector('script')).toBeNull();
   });
 
-  it('what an agent inside a call does stands under the calls', () => {
+  it('show the activity of a nested agent below the group', () => {
     render(<ChatView {...scenes.working()} />);
     expect(document.querySelector('.calls > .calls-note')?.textContent).toContain(
       'Running search_web…',
@@ -130,7 +130,7 @@ describe('calls', () => {
     expect(screen.queryByText(/Running enrich_company/)).toBeNull();
   });
 
-  it('a failed call of the model alone is a line with its step', () => {
+  it('show a failed model call without tools as a line with its step', () => {
     const wire = wireAt();
     const props = liveProps(
       [wire.started(), wire.user('x'), wire.step(1), wire.stepDone(1)],
@@ -157,7 +157,7 @@ describe('calls', () => {
     );
     render(<ChatView {...props} />);
     expect(document.querySelector('.tries-alone')?.textContent).toBe(
-      'Model rate-limited — Too many requests. Waits 2 s before try 2.2.10 s',
+      'Model rate-limited — Too many requests. Waiting 2 s before attempt 2.2.10 s',
     );
     expect(document.querySelector('.step-tag')?.textContent).toBe('Step 1');
   });

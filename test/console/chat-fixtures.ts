@@ -1,6 +1,7 @@
 import type { ContinuationOutcomeJSON } from '../../src/continuation/outcome.ts';
 import type { Envelope } from '../../src/broadcasting/envelope.ts';
 import type { ChatViewProps, GrantState } from '../../src/console/contract.ts';
+import type { JsonObject } from '../../src/json.ts';
 import type { AgentSession } from '../../src/react/use-agent-session.ts';
 import type { AgentInfo, SessionDetail } from '../../src/server/api.ts';
 import type { StopSentence, Trace, TraceBar, TraceStep } from '../../src/trace/trace.ts';
@@ -11,7 +12,7 @@ import type { UiState } from '../../src/ui/ui-state.ts';
 import { Wire } from '../react/fake-source.ts';
 import { grantStop } from './stop-sentences.ts';
 
-/** A wire whose clock is that of a day at work. */
+/** Creates a wire that starts at a time. */
 export function wireAt(at: string = '2026-01-16T14:04:00.000', executionId?: string): Wire {
   const wire = new Wire(executionId);
   wire.clock = Date.parse(at);
@@ -84,12 +85,13 @@ export const outcome = (
   shouldContinue: boolean,
   reason: string,
   criterion = 'ErrorPolicyCriterion',
+  context: JsonObject = {},
 ): ContinuationOutcomeJSON => ({
   decision: shouldContinue ? 'request' : 'forbid',
   shouldContinue,
   resolvedBy: criterion,
   stopReason: shouldContinue ? null : 'steps_limit',
-  evaluations: [{ criterion, decision: 'allow', reason, context: {} }],
+  evaluations: [{ criterion, decision: 'allow', reason, context }],
 });
 
 export function traceOfSteps(
@@ -189,7 +191,7 @@ export function sessionOf(
     connection: 'live',
     error: null,
     actions: [],
-    can: { send: true, approve: true, deny: true, stop: true, resume: true },
+    can: { send: true, approve: true, deny: true, stop: true, resume: true, retry: true },
     allowance: null,
     refresh: () => undefined,
     send: ask('send'),
@@ -197,6 +199,7 @@ export function sessionOf(
     deny: ask('deny'),
     stopRun: ask('stop'),
     resume: ask('resume'),
+    retrySession: ask('retrySession'),
     retry: ask('retry'),
     dismiss: (id) => void ask('dismiss')(id),
     ...more,

@@ -22,29 +22,29 @@ const tags = (text: string): string[] =>
 describe('Markdown', () => {
   it.each([
     ['paragraphs', 'one\n\ntwo', '<p>one</p><p>two</p>'],
-    ['a line break stays one', 'one\ntwo', '<p>one<br>two</p>'],
+    ['a line break', 'one\ntwo', '<p>one<br>two</p>'],
     ['strong and emphasis', '**a** and *b*', '<p><strong>a</strong> and <i>b</i></p>'],
-    ['both', '***a***', '<p><i><strong>a</strong></i></p>'],
-    ['struck', '~~a~~', '<p><del>a</del></p>'],
+    ['strong emphasis', '***a***', '<p><i><strong>a</strong></i></p>'],
+    ['struck text', '~~a~~', '<p><del>a</del></p>'],
     ['code', 'run `a_b *c*`', '<p>run <code>a_b *c*</code></p>'],
     ['code with a backtick', '`` a`b ``', '<p><code>a`b</code></p>'],
-    ['names with underscores are names', 'lead_2207 and a_b_c', '<p>lead_2207 and a_b_c</p>'],
-    ['sums are sums', '2 * 3 * 4', '<p>2 * 3 * 4</p>'],
+    ['names with underscores unchanged', 'lead_2207 and a_b_c', '<p>lead_2207 and a_b_c</p>'],
+    ['sums unchanged', '2 * 3 * 4', '<p>2 * 3 * 4</p>'],
     ['escapes', String.raw`\*a\*`, '<p>*a*</p>'],
-    ['marks without an end are text', '**a and `b', '<p>**a and `b</p>'],
-    ['headings below those of the page', '# A\n## B\n### C', '<h3>A</h3><h4>B</h4><h5>C</h5>'],
+    ['marks without an end as text', '**a and `b', '<p>**a and `b</p>'],
+    ['headings below the level of the page', '# A\n## B\n### C', '<h3>A</h3><h4>B</h4><h5>C</h5>'],
     ['a rule', 'a\n\n---\n\nb', '<p>a</p><hr><p>b</p>'],
     ['a quote', '> a\n> b', '<blockquote><p>a<br>b</p></blockquote>'],
     ['a list', '- a\n- b', '<ul><li>a</li><li>b</li></ul>'],
     ['a list after a line', 'so:\n- a', '<p>so:</p><ul><li>a</li></ul>'],
-    ['numbers that continue', '3. a\n4. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ['a numbered list that starts at 3', '3. a\n4. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
     ['a list in a list', '- a\n  - b\n- c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
-    ['a year is no list', 'In 2024. it was', '<p>In 2024. it was</p>'],
-  ])('%s', (_what, text, expected) => {
+    ['a year as text', 'In 2024. it was', '<p>In 2024. it was</p>'],
+  ])('renders %s', (_what, text, expected) => {
     expect(html(text)).toBe(expected);
   });
 
-  it('code blocks keep everything, open ones too', () => {
+  it('keeps all text of code blocks, also of open ones', () => {
     const code = (text: string): string[] =>
       [...render(<Markdown text={text} />).container.querySelectorAll('pre')].map(
         (pre) => `${pre.getAttribute('aria-label')}: ${pre.textContent}`,
@@ -55,7 +55,7 @@ describe('Markdown', () => {
     expect(code('```\nnot yet')).toEqual(['Code: not yet']);
   });
 
-  it('tables, with bars in code and missing cells', () => {
+  it('renders tables with bars in code and missing cells', () => {
     const { container } = render(
       <Markdown text={'| a | b |\n| :- | -: |\n| `x\\|y` | 2 |\n| 3 |\n\nend'} />,
     );
@@ -76,7 +76,7 @@ describe('Markdown', () => {
     expect(container.textContent).toContain('end');
   });
 
-  it('links open elsewhere and tell the other side nothing', () => {
+  it('opens links in a new tab without a referrer', () => {
     const { container } = render(
       <Markdown text="[a **b**](https://example.com/x_(y) 'no') [c](https://example.com/c) https://example.com/d. <mailto:a@b.c> [m](mailto:a@b.c)" />,
     );
@@ -108,7 +108,7 @@ describe('Markdown', () => {
     'https:evil',
     'https://',
     '',
-  ])('no link leads to %s', (href) => {
+  ])('renders no link to %s', (href) => {
     expect(safeHref(href)).toBeNull();
     const { container } = render(<Markdown text={`[x](${href})`} />);
     for (const link of container.querySelectorAll('a'))
@@ -125,7 +125,7 @@ describe('Markdown', () => {
     '# <script>1</script>',
     '`<script>1</script>`',
     '&lt;script&gt;',
-  ])('what looks like HTML is text: %s', (text) => {
+  ])('renders HTML as text: %s', (text) => {
     const { container } = render(<Markdown text={text} />);
     expect(
       container.querySelector('script, img, iframe, svg, style, [onerror], [onload]'),
@@ -134,38 +134,42 @@ describe('Markdown', () => {
     expect(Object.hasOwn(window, 'hacked')).toBe(false);
   });
 
-  it('a picture is a link to it: nothing is loaded', () => {
+  it('renders an image as a link and loads nothing', () => {
     expect(tags('![pixel](https://tracker.example/p.gif)')).toEqual(['a', 'p']);
   });
 });
 
-describe('Markdown while it is written', () => {
+describe('streamed Markdown', () => {
   it.each([
-    ['an open strong is one', 'so **impor', '<p>so <strong>impor</strong></p>'],
-    ['half a closing mark is not shown', 'so **important*', '<p>so <strong>important</strong></p>'],
-    ['an opening mark is not shown yet', 'so **', '<p>so</p>'],
-    ['open code is code', 'run `npm', '<p>run <code>npm</code></p>'],
-    ['half a link is its words', 'see [the page](https://exam', '<p>see the page</p>'],
-    ['the beginning of a link too', 'see [the pa', '<p>see the pa</p>'],
-    ['a mark alone on its line is not shown', 'so:\n-', '<p>so:</p>'],
-    ['in the last item of a list', '- a\n- **b', '<ul><li>a</li><li><strong>b</strong></li></ul>'],
+    ['completes open strong text', 'so **impor', '<p>so <strong>impor</strong></p>'],
+    ['hides half a closing mark', 'so **important*', '<p>so <strong>important</strong></p>'],
+    ['hides an opening mark', 'so **', '<p>so</p>'],
+    ['completes open code', 'run `npm', '<p>run <code>npm</code></p>'],
+    ['shows the text of an incomplete link', 'see [the page](https://exam', '<p>see the page</p>'],
+    ['shows the text of an open link', 'see [the pa', '<p>see the pa</p>'],
+    ['hides a mark that is alone on its line', 'so:\n-', '<p>so:</p>'],
+    [
+      'completes the last item of a list',
+      '- a\n- **b',
+      '<ul><li>a</li><li><strong>b</strong></li></ul>',
+    ],
   ])('%s', (_what, text, expected) => {
     expect(html(text, true)).toBe(expected);
   });
 
   it.each(['const a = [1, 2]', 'f(**', 'x = `', '-', '[', '# a'])(
-    'code is not completed: %s',
+    'does not complete code: %s',
     (line) => {
       const { container } = render(<Markdown text={`so:\n\n\`\`\`ts\n${line}`} isStreaming />);
       expect(container.querySelector('pre')?.textContent).toBe(line);
     },
   );
 
-  it('text after code is completed again', () => {
+  it('completes text after code', () => {
     expect(html('```\na\n```\nso **b', true)).toContain('<p>so <strong>b</strong></p>');
   });
 
-  it('the head of a table is one at once', () => {
+  it('renders the header of a table immediately', () => {
     const { container } = render(<Markdown text={'| a | b |'} isStreaming />);
     expect([...container.querySelectorAll('th')].map((cell) => cell.textContent)).toEqual([
       'a',
@@ -173,7 +177,7 @@ describe('Markdown while it is written', () => {
     ]);
   });
 
-  it('no beginning of a text shows marks that its end does not', () => {
+  it('shows no marks in any prefix of a text', () => {
     const text = 'A **b c** and `d e` then [f g](https://h.example/i) and *j*.';
     for (let end = 1; end <= text.length; end++) {
       const { container, unmount } = render(<Markdown text={text.slice(0, end)} isStreaming />);
@@ -182,7 +186,7 @@ describe('Markdown while it is written', () => {
     }
   });
 
-  it('parts that are finished are not drawn anew', () => {
+  it('does not render finished parts again', () => {
     const { container, rerender } = render(<Markdown text={'one\n\ntwo'} isStreaming />);
     const [first] = container.querySelectorAll('p');
     rerender(<Markdown text={'one\n\ntwo and **more**\n\nthree'} isStreaming={false} />);

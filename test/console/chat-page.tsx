@@ -7,7 +7,7 @@ import { scenes, type SceneName } from './chat-scenes.ts';
 declare global {
   interface Window {
     show: (scene: SceneName) => void;
-    /** The same once more, with another message at its end. */
+    /** Shows the scene with one more message. */
     grow: (scene: SceneName, text: string) => void;
     hacked?: number;
   }
@@ -15,7 +15,7 @@ declare global {
 
 const root = createRoot(document.getElementById('root') ?? document.body);
 
-// the list beside it, as the frame has it
+// space for the session list, as in the console
 document.head.insertAdjacentHTML(
   'beforeend',
   '<style>@media (width > 760px) { #root { margin-left: var(--list-width); } } #root { height: 100vh; }</style>',

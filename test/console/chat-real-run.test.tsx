@@ -13,7 +13,7 @@ import { chatProps, sessionOf, stateAfter } from './chat-fixtures.ts';
 afterEach(cleanup);
 const ann = { owner: 'ann' };
 
-/** A real agent on a clock that needs no time: a timeout, a busy provider, a question, a limit, a grant. */
+/** Runs a real agent on a fake clock: a timeout, a rate limit, an approval, a step limit and a grant. */
 async function realRun(): Promise<Record<'waiting' | 'stopped' | 'granted', ChatViewProps>> {
   const clock = fakeClock();
   let tries = 0;
@@ -100,7 +100,7 @@ const lines = (selector: string): (string | undefined)[] =>
       .join(' | '),
   );
 
-it('a real run, from its log and its trace', async () => {
+it('shows a real run from its log and its trace', async () => {
   const { waiting, stopped, granted } = await realRun();
   const { rerender } = render(<ChatView {...waiting} />);
   expect(lines('.call > summary')).toEqual([
@@ -110,11 +110,11 @@ it('a real run, from its log and its trace', async () => {
     'delete_lead | lead_7 | needs approval',
   ]);
   expect(lines('.tries > li')).toEqual([
-    'First try timeout — Tool "enrich" took longer than its 5000 ms. | 5.00 s',
+    'First attempt timeout — Tool "enrich" took longer than its 5000 ms. | 5.00 s',
     expect.stringMatching(
-      /^Model rate-limited — Too many requests\. Waited 2 s, then the same messages were sent again \(try 2\)\. \| 2\.\d\d s$/,
+      /^Model rate-limited — Too many requests\. Waited 2 s, then the same messages were sent again \(attempt 2\)\. \| 2\.\d\d s$/,
     ),
-    'Second try — 84 employees | 1.84 s',
+    'Second attempt — 84 employees | 1.84 s',
   ]);
   expect([...document.querySelectorAll('.step-tag')].map((tag) => tag.textContent)).toEqual([
     'Step 1',

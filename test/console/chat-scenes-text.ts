@@ -111,6 +111,7 @@ export function hostile(): ChatViewProps {
       'c3',
       '"create_program_lead" was started, and the process ended before its result was seen: whether it took effect is unknown. It was not run again.',
       'effect unknown',
+      'effect_unknown',
     ),
     wire.tool('delete_program_lead', 'c4', { id: 'lead_1874' }),
     wire.toolDone(
@@ -118,9 +119,16 @@ export function hostile(): ChatViewProps {
       'c4',
       'Denied by a person: still in negotiation',
       'denied',
+      'denied',
     ),
     wire.tool('create_program_lead', 'c5', { name: 'Other AG' }),
-    wire.toolDone('create_program_lead', 'c5', 'Not finished: you stopped the run.', 'aborted'),
+    wire.toolDone(
+      'create_program_lead',
+      'c5',
+      'Not finished: you stopped the run.',
+      'aborted',
+      'aborted',
+    ),
     wire.stepDone(1, true),
     wire.ends('cancelled', { stop_reason: 'user_requested', resolved_by: 'StopRequestCheck' }),
   ]);

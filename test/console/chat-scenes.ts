@@ -25,7 +25,7 @@ function stopped(): ChatViewProps {
     message('old_answer', 'assistant', 'Mara Lindqvist owns it.'),
   ];
   const done = (tool: string, id: string, result: string, error: string | null = null) => {
-    const envelope = wire.toolDone(tool, id, result, error);
+    const envelope = wire.toolDone(tool, id, result, error, error && 'tool_timeout');
     return { ...envelope, payload: { ...envelope.payload, duration_ms: error ? 5_000 : 412 } };
   };
   const state = stateAfter(
@@ -96,7 +96,9 @@ function stopped(): ChatViewProps {
           }),
         ],
         waitMs: 2_000,
-        outcome: outcome(true, 'rate limit, retrying (2/3)'),
+        outcome: outcome(true, 'rate limit, retrying (2/3)', 'ErrorPolicyCriterion', {
+          errorType: 'rate_limit',
+        }),
       }),
       step(4, [
         bar('enrich_company', 'c5', { retry: { number: 1, limit: 3 }, durationMs: 1_840 }),
@@ -124,7 +126,7 @@ function live(): ChatViewProps {
     wire.tool('search_entities', 'c1', { type: 'program', renewal: '2027-01-01 … 2027-03-31' }),
     wire.toolDone('search_entities', 'c1', '[1,2,3,4]'),
     wire.tool('enrich_company', 'c2', { domain: 'iberia.cloud' }),
-    wire.toolDone('enrich_company', 'c2', `Error: ${timeout}`, timeout),
+    wire.toolDone('enrich_company', 'c2', `Error: ${timeout}`, timeout, 'tool_timeout'),
     wire.stepDone(1, true),
     wire.step(2),
     wire.chunk(words, 0, 2, 'msg_2'),
@@ -229,7 +231,7 @@ function failed(): ChatViewProps {
       {
         stop: grantStop(
           'Failed because',
-          'enrich_company failed, 4 times in a row, and all 3 retries are used',
+          'enrich_company failed 4 times in a row, and all 3 retries are used',
           { retries: 3 },
         ),
       },
@@ -237,7 +239,7 @@ function failed(): ChatViewProps {
   });
 }
 
-/** Every state of the chat, with data as it comes from a server. */
+/** Every state of the chat, with data as from a server. */
 export const scenes: Readonly<Record<SceneName, () => ChatViewProps>> = {
   stopped,
   approval: () => approval(),

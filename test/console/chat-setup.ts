@@ -4,7 +4,7 @@ import type { Trace } from '../../src/trace/trace.ts';
 import type { SessionAction } from '../../src/ui/sources/session-actions.ts';
 import { chatProps, sessionOf, stateAfter } from './chat-fixtures.ts';
 
-/** Each call as its line says it. */
+/** Returns the line of each call. */
 export const rows = (): string[] =>
   [...document.querySelectorAll('.call > summary')].map((row) =>
     [...row.querySelectorAll('code, span')].map(({ textContent }) => textContent).join(' | '),

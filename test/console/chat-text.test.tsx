@@ -21,12 +21,12 @@ describe('the question of an approval', () => {
     ['delete_lead', { id: 'x'.repeat(80) }, 'Delete lead?'],
     ['delete_lead', null, 'Delete lead?'],
     ['', {}, 'Run?'],
-  ])('%s %j', (tool, args, expected) => {
+  ])('is short for %s %j', (tool, args, expected) => {
     expect(questionText(questionOf(tool, args))).toBe(expected);
   });
 });
 
-describe('words of a call', () => {
+describe('the line of a call', () => {
   it.each([
     [[1, 2], '2 results'],
     [[1], '1 result'],
@@ -37,7 +37,7 @@ describe('words of a call', () => {
     ['a\nb', ''],
     [true, 'true'],
     [null, 'nothing'],
-  ])('the result %j is "%s"', (value, expected) => {
+  ])('shows the result %j as "%s"', (value, expected) => {
     expect(valueTag(value)).toBe(expected);
   });
 
@@ -47,19 +47,19 @@ describe('words of a call', () => {
     [{ program_id: 'prg_118', limit: 5, all: true }, 'prg_118 · limit 5 · all true'],
     [{ filter: { a: 1 }, note: '', none: null }, 'filter {"a":1}'],
     [{}, ''],
-  ])('the arguments %j are "%s"', (args, expected) => {
+  ])('shows the arguments %j as "%s"', (args, expected) => {
     expect(argsLine({ id: 'a', name: 'x', args, args_summary: JSON.stringify(args) })).toBe(
       expected,
     );
   });
 
-  it('arguments that are being written show as far as they are', () => {
+  it('shows streamed arguments so far', () => {
     const call = { id: 'a', name: '', args: '{"id":"le', args_summary: '{"id":"le', partial: true };
     expect(argsLine({ ...call, partial: true })).toBe('{"id":"le');
   });
 });
 
-describe('what was changed in an approval', () => {
+describe('the changes of an approval', () => {
   const change = (name: string, before: JsonValue, after: JsonValue) => ({ name, before, after });
   it.each([
     [[], 'No changes.'],
@@ -76,7 +76,7 @@ describe('what was changed in an approval', () => {
 });
 
 describe('a value of an approval', () => {
-  it('is plain text, unless it could be taken for something else', () => {
+  it('is plain text unless it looks like another type', () => {
     expect(['Alpine', 'since 1 June', 'no', '[draft'].filter(isPlainText)).toHaveLength(4);
     expect(
       ['12', 'true', 'null', '', ' x', '"x"', '{}', 12, true, null].filter(isPlainText),
@@ -104,7 +104,7 @@ describe('why an earlier run stopped', () => {
       },
     });
 
-  it('is the recorded message, without what to do', () => {
+  it('is the recorded reason without the remedy', () => {
     expect(stopped('user_requested', 'continuation', 'a stop was requested')).toEqual({
       glyph: 'cancelled',
       text: 'a stop was requested',
@@ -132,7 +132,7 @@ describe('times', () => {
     expect(dayText(new Date(at), new Date('2026-01-16T20:00:00'))).toBe(expected);
   });
 
-  it('a new time stands above a new day and after a break', () => {
+  it('are shown for a new day and after a break', () => {
     expect(needsDay(null, '2026-01-16T14:04:00')).toBe(true);
     expect(needsDay('2026-01-16T14:00:00', '2026-01-16T14:04:00')).toBe(false);
     expect(needsDay('2026-01-16T12:00:00', '2026-01-16T14:04:00')).toBe(true);

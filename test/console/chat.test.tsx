@@ -33,7 +33,7 @@ describe('the conversation', () => {
       ]).flat(),
     );
 
-  it('a long one folds its beginning, opened on demand', async () => {
+  it('collapses earlier turns if it is long', async () => {
     render(<ChatView {...chatProps(sessionOf(turnsOf(6)))} />);
     expect(screen.queryByText('Answer 3')).toBeNull();
     expect(screen.getByText('Answer 4')).toBeTruthy();
@@ -46,7 +46,7 @@ describe('the conversation', () => {
     ).toEqual(['Turn 1', 'Turn 2', 'Turn 3', 'Turn 4', 'Turn 5', 'Turn 6']);
   });
 
-  it('reasoning is folded above what the model said and called', async () => {
+  it('shows collapsed reasoning above the text and calls', async () => {
     const state = stateAfter(
       [],
       [
@@ -70,14 +70,14 @@ describe('the conversation', () => {
     expect(text.compareDocumentPosition(call) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
   });
 
-  it('what is open stays open when more is said', () => {
+  it('does not collapse visible turns when new ones arrive', () => {
     const { rerender } = render(<ChatView {...chatProps(sessionOf(turnsOf(3)))} />);
     rerender(<ChatView {...chatProps(sessionOf(turnsOf(6)))} />);
     expect(screen.getByText('Answer 0')).toBeTruthy();
     expect(document.querySelector('.earlier')).toBeNull();
   });
 
-  it('another session begins anew', () => {
+  it('resets for another session', () => {
     const of = (count: number, id: string): ChatViewProps =>
       chatProps(sessionOf({ ...turnsOf(count), sessionId: id }));
     const { rerender } = render(<ChatView {...of(3, 'ses_1')} />);
@@ -87,14 +87,14 @@ describe('the conversation', () => {
     expect(screen.getByRole<HTMLTextAreaElement>('textbox').value).toBe('');
   });
 
-  it('live text has a caret, and the log does not announce it', () => {
+  it('shows a caret for streamed text, which is not announced', () => {
     render(<ChatView {...scenes.live()} />);
     expect(document.querySelector('.said .caret')).toBeTruthy();
     expect(screen.getByRole('log').getAttribute('aria-live')).toBe('off');
     expect(document.querySelector('[role="status"]')?.textContent).toBe('');
   });
 
-  it('text that does not count is struck out, and then gone', () => {
+  it('strikes out discarded text and then removes it', () => {
     vi.useFakeTimers();
     const wire = wireAt();
     const begun = [wire.started(), wire.user('x'), wire.step(1), wire.chunk('Half an ans', 0)];
@@ -106,7 +106,7 @@ describe('the conversation', () => {
     expect(document.querySelector('.discarded')).toBeNull();
   });
 
-  it('a finished text is not taken for a discarded one', () => {
+  it('does not strike out a finished text', () => {
     const wire = wireAt();
     const begun = [wire.started(), wire.user('x'), wire.step(1), wire.chunk('Half an ans', 0)];
     const { rerender } = render(<ChatView {...liveProps(begun)} />);
@@ -114,7 +114,7 @@ describe('the conversation', () => {
     expect(document.querySelector('.discarded')).toBeNull();
   });
 
-  it('a message that was not sent says why, is sent again under its name, or taken back to be edited', async () => {
+  it('shows why a message was not sent, and offers a retry with the same id or an edit', async () => {
     const asked: unknown[][] = [];
     const state = stateAfter([], [message('m1', 'user', 'Hello', { metadata: { pending: true } })]);
     const failed = action({
@@ -122,11 +122,11 @@ describe('the conversation', () => {
       kind: 'send',
       about: 'm1',
       status: 'failed',
-      error: new Error('The server does not answer.'),
+      error: new Error('The server does not respond.'),
     });
     render(<ChatView {...chatProps(sessionOf(state, { actions: [failed] }, asked))} />);
     expect(screen.getByRole('alert').textContent).toContain(
-      'Not sent. The server does not answer.',
+      'Not sent. The server does not respond.',
     );
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     await userEvent.click(screen.getByRole('button', { name: 'Edit' }));
@@ -137,7 +137,7 @@ describe('the conversation', () => {
     expect(screen.getByRole<HTMLTextAreaElement>('textbox').value).toBe('Hello');
   });
 
-  it('nothing of what models and tools say is HTML', () => {
+  it('renders no HTML of models and tools', () => {
     render(<ChatView {...scenes.hostile()} />);
     expect(document.querySelector('.chat :is(script, img, iframe)')).toBeNull();
     expect(document.querySelector('.user-text')?.textContent).toContain('<script>');
@@ -145,27 +145,27 @@ describe('the conversation', () => {
 });
 
 describe('the end of a turn', () => {
-  it('says why it stopped, and grants exactly what is missing', async () => {
+  it('shows why it stopped, and grants exactly the needed steps', async () => {
     const onGrant = vi.fn();
     const onOpenStep = vi.fn();
     render(<ChatView {...scenes.stopped()} onGrant={onGrant} onOpenStep={onOpenStep} />);
     expect(screen.getByText(/^Stopped because it used 5 of 5 steps/)).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: /Continue with 5 more steps/ }));
     expect(onGrant).toHaveBeenCalledWith({ steps: 5 });
-    await userEvent.click(screen.getByRole('button', { name: 'All checks at step 6' }));
+    await userEvent.click(screen.getByRole('button', { name: 'View decision' }));
     expect(onOpenStep).toHaveBeenCalledWith(6);
     expect(screen.getByPlaceholderText('Send a new message instead')).toBeTruthy();
   });
 
-  it('completed is one quiet line', () => {
+  it('is one line for a completed run', () => {
     render(<ChatView {...scenes.completed()} />);
     expect(document.querySelector('.completed')?.textContent).toBe(
-      'Completed in 2 steps · 4.60 s · $0.0153All checks at step 2',
+      'Completed in 2 steps · 4.60 s · $0.0153View decision',
     );
     expect(document.querySelector('.banner')).toBeNull();
   });
 
-  it('shows what the stream said until the record of this end is there', () => {
+  it('shows the stop of the stream until the record arrives', () => {
     const props = scenes.stopped();
     const trace = props.trace!;
     const banner = (): string => document.querySelector('.banner')?.textContent ?? '';
@@ -183,7 +183,7 @@ describe('the end of a turn', () => {
     expect(button()).toBeTruthy();
   });
 
-  it('a grant stays where the banner was, and the run continues below it', () => {
+  it('keeps the grant in place of the banner, above the rest of the run', () => {
     const wire = wireAt();
     const first = [
       wire.started(),
@@ -199,17 +199,19 @@ describe('the end of a turn', () => {
     const after = [...first, wire.started(), wire.step(2), wire.says('Continuing.', 'msg_2', 2)];
     const granted = {
       kind: 'granted',
-      text: 'Granted 5 steps · you · 14:11',
+      text: 'You allowed 5 more steps · 14:11',
       at: '2026-01-16T14:11:00.000Z',
     } as const;
     rerender(<ChatView {...liveProps(after)} grantState={granted} />);
     const parts = [...document.querySelectorAll('.turn > *')].map((part) => part.className);
     expect(parts).toEqual(['day', 'visually-hidden', 'user', 'calls', 'granted', 'said']);
-    expect(document.querySelector('.granted')?.textContent).toBe('Granted 5 steps · you · 14:11');
+    expect(document.querySelector('.granted')?.textContent).toBe(
+      'You allowed 5 more steps · 14:11',
+    );
     expect(document.activeElement).toBe(screen.getByRole('log'));
   });
 
-  it('busy: how long, which step of how many, and a way to stop', async () => {
+  it('shows time, step and a stop button while the run is busy', async () => {
     const asked: unknown[][] = [];
     const props = scenes.live();
     render(<ChatView {...props} session={sessionOf(props.session.state, {}, asked)} />);
@@ -220,7 +222,7 @@ describe('the end of a turn', () => {
     expect(asked[1]).toEqual(['send', 'next']);
   });
 
-  it('paused without a question: says so, and offers to resume', async () => {
+  it('offers to resume a paused run without an approval', async () => {
     const wire = wireAt();
     const onResume = vi.fn();
     const stop = stopOf('Waiting because', 'it was paused on request', [resumeAction]);

@@ -15,14 +15,14 @@ const show = (error: Error | null, connection = 'offline'): void => {
 };
 
 describe('ConnectionStrip', () => {
-  it('says that it reconnects, and why the connection was lost', async () => {
+  it('shows that it reconnects and why the connection was lost', async () => {
     show(new SourceError('unreachable', 'GET /events answered 502, expected 200.'));
     const strip = await screen.findByRole('alert', {}, { timeout: 5_000 });
-    expect(strip.textContent).toContain('The run continues on the server. Reconnecting;');
+    expect(strip.textContent).toContain('The run continues on the server. Reconnecting.');
     expect(strip.querySelector('details')?.textContent).toContain('answered 502');
   });
 
-  it('promises no reconnect where that is final', async () => {
+  it('shows no reconnect after a final error', async () => {
     show(new SourceError('refused', 'GET /events answered 401: sign in again.'));
     const strip = await screen.findByRole('alert', {}, { timeout: 5_000 });
     expect(strip.textContent).toContain('answered 401: sign in again.');

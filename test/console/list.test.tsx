@@ -43,7 +43,7 @@ const pass = async (ms: number): Promise<void> => {
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 
 describe('the list', () => {
-  it('puts who waits for a person first, each with its reason', async () => {
+  it('shows sessions that need approval first, with their reasons', async () => {
     server.sessions = [
       summary('s1', { title: 'Weekly summary' }),
       summary('s2', { title: 'Older', updatedAt: daysAgo(9) }),
@@ -64,7 +64,7 @@ describe('the list', () => {
     expect(screen.getByText('3d')).toBeTruthy();
   });
 
-  it('shows what is parked with its error, and continues it', async () => {
+  it('shows a parked session with its error and retries it', async () => {
     server.sessions = [
       summary('s1', { title: 'Weekly summary' }),
       summary('s2', {
@@ -74,7 +74,7 @@ describe('the list', () => {
         error: 'tenant was removed',
         parkedAt: daysAgo(1),
         tries: 5,
-        reason: 'Parked · tenant was removed',
+        reason: 'Gave up · tenant was removed',
       }),
     ];
     show();
@@ -91,7 +91,7 @@ describe('the list', () => {
     await waitFor(() => expect(searches().length).toBeGreaterThan(lists));
   });
 
-  it('says what will be there before anything is, and what the server is', async () => {
+  it('shows a hint if it is empty, and facts about the server', async () => {
     show();
     await screen.findByText(/^Sessions appear here/);
     const foot = document.querySelector('.list-foot')?.textContent;
@@ -100,7 +100,7 @@ describe('the list', () => {
     expect(foot).not.toContain('sessions.db');
   });
 
-  it('searches once for what was typed, not for each letter, and clears', async () => {
+  it('searches once after typing, and can be cleared', async () => {
     server.sessions = [summary('s1', { title: 'Alpine' }), summary('s2', { title: 'Baltic' })];
     show();
     await screen.findByText('Alpine');
@@ -115,13 +115,13 @@ describe('the list', () => {
     await waitFor(() => expect(titles()).toEqual(['Alpine', 'Baltic']));
   });
 
-  it('an answer to an older search never replaces a newer one', async () => {
+  it('ignores the response of an older search', async () => {
     server.sessions = [summary('s1', { title: 'Alpine' }), summary('s2', { title: 'Baltic' })];
     const slow: (() => void)[] = [];
     const { fetch } = server;
     const held: typeof globalThis.fetch = async (input, init) => {
       const answer = await fetch(input, init);
-      // a browser would drop it; even one that does not must do no harm
+      // a browser aborts the request; a late response must not matter either
       if (String(input).includes('search=alp'))
         await new Promise<void>((resolve) => slow.push(resolve));
       return answer;
@@ -142,7 +142,7 @@ describe('the list', () => {
     expect(titles()).toEqual(['Baltic']);
   });
 
-  it('brings further pages', async () => {
+  it('loads more pages', async () => {
     server.pageSize = 2;
     server.sessions = ['a', 'b', 'c', 'd', 'e'].map((id, index) =>
       summary(id, { updatedAt: new Date(Date.now() - index * 1000).toISOString() }),
@@ -157,7 +157,7 @@ describe('the list', () => {
     expect(titles()).toHaveLength(5);
   });
 
-  it('is read again by itself, and when the window comes back', async () => {
+  it('is refreshed regularly and on focus', async () => {
     server.sessions = [summary('s1', { status: 'processing', reason: 'Working' })];
     show();
     await screen.findByText('Working');

@@ -9,12 +9,12 @@ export interface Asked {
   readonly body: Record<string, unknown>;
 }
 
-/** Answers in place of a server, so that a whole console runs in a test. Change its fields at any time. */
+/** A fake server for the whole console. Its fields can be changed at any time. */
 export class ShellServer {
   readonly asked: Asked[] = [];
   token: string = 'tok';
   isDown: boolean = false;
-  /** Answers that stand in for the usual ones, by `METHOD /path`. */
+  /** Error responses by `METHOD /path`. */
   readonly refusals: Map<string, { status: number; code: string; message: string }> = new Map();
   pageSize: number = 50;
   sessions: SessionSummary[] = [];
@@ -45,7 +45,7 @@ export class ShellServer {
     return this.#answer({ method, path, search: url.searchParams, body }, init?.signal ?? null);
   };
 
-  /** What a live run says, to all who listen and to those who come later. */
+  /** Sends envelopes to all current and later streams. */
   say(sessionId: string, ...envelopes: readonly Envelope[]): void {
     const log = this.envelopes.get(sessionId) ?? [];
     log.push(...envelopes);
@@ -54,7 +54,7 @@ export class ShellServer {
       for (const envelope of envelopes) stream.enqueue(frame(envelope));
   }
 
-  /** How often a route was asked. */
+  /** Counts the requests of a route. */
   count(method: string, path: string): number {
     return this.asked.filter((one) => one.method === method && one.path === path).length;
   }

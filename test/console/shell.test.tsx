@@ -12,7 +12,7 @@ import { designRun } from './trace-fixtures.ts';
 
 configure({ asyncUtilTimeout: 10_000 });
 vi.setConfig({ testTimeout: 30_000 });
-/** Without a wait between keys. */
+/** Types without a delay between keys. */
 const userEvent = events.setup({ delay: null });
 let server: ShellServer;
 const designTrace = (sessionId: string): Trace => ({ ...traceWith(designRun), sessionId });
@@ -46,7 +46,7 @@ const press = async (keys: string): Promise<void> => {
 };
 
 describe('signing in', () => {
-  it('takes the token out of the address, keeps it and sends it', async () => {
+  it('removes the token from the URL, stores it and sends it', async () => {
     localStorage.clear();
     open('#token=tok');
     await screen.findByRole('heading', { name: 'Partner assistant' });
@@ -54,12 +54,12 @@ describe('signing in', () => {
     expect(localStorage.getItem('onward-token')).toBe('tok');
   });
 
-  it('asks for a token where the one there is not taken, and continues with the one that is pasted', async () => {
+  it('asks for a token if the stored one is refused, and accepts a pasted URL', async () => {
     localStorage.setItem('onward-token', 'old');
     server.sessions = [summary('s1')];
     open('#/s/s1');
     const field = await screen.findByLabelText('Token or address');
-    expect(screen.getByText(/does not take this token any more/)).toBeTruthy();
+    expect(screen.getByText(/no longer accepts this token/)).toBeTruthy();
     expect(await seriousInDocument()).toEqual([]);
     await userEvent.type(field, 'http://127.0.0.1:4111/#token=tok');
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
@@ -69,7 +69,7 @@ describe('signing in', () => {
 });
 
 describe('a new session', () => {
-  it('is made by its first message, and opens at its address', async () => {
+  it('is created with its first message and opens at its URL', async () => {
     open('#/new');
     await screen.findByText(/demo model/, { selector: 'b' });
     expect(server.count('POST', '/sessions')).toBe(0);
@@ -83,13 +83,13 @@ describe('a new session', () => {
     expect(server.count('POST', '/sessions')).toBe(1);
   });
 
-  it('a suggestion is sent as it stands', async () => {
+  it('starts with a suggestion', async () => {
     open('#/');
     await userEvent.click(await screen.findByRole('button', { name: 'Which programs renew?' }));
     await heading('Which programs renew?');
   });
 
-  it('what could not be sent stays in the field, with the reason of the server', async () => {
+  it('keeps an unsent message in the field, with the error of the server', async () => {
     server.refusals.set('POST /sessions', {
       status: 429,
       code: 'rate_limited',
@@ -106,7 +106,7 @@ describe('a new session', () => {
     await heading('Hello there');
   });
 
-  it('several agents: the one that is picked answers', async () => {
+  it('uses the selected agent', async () => {
     const agents = [agentInfo('one', 'First'), agentInfo('two', 'Second')];
     server.info = { ...server.info, agents };
     open('#/new');
@@ -119,7 +119,7 @@ describe('a new session', () => {
 });
 
 describe('a session', () => {
-  it('shows title, status with its reason, and both views, live', async () => {
+  it('shows title, status and messages live', async () => {
     server.sessions = [summary('s1', { status: 'processing', reason: 'Working · step 1' })];
     open('#/s/s1');
     await heading('Title of s1');
@@ -129,28 +129,28 @@ describe('a session', () => {
     await screen.findByText('Good morning');
     const row = screen.getByRole('link', { name: /Title of s1/ });
     expect(row.dataset['status']).toBe('processing');
-    server.sessions = [summary('s1', { status: 'stopped', reason: 'Steps limit · 5 / 5' })];
+    server.sessions = [summary('s1', { status: 'stopped', reason: 'Step limit · 5 / 5' })];
     server.say('s1', wire.limit());
-    await screen.findByText('Stopped · steps limit', { selector: '.pill' });
-    await waitFor(() => expect(row.textContent).toContain('Steps limit · 5 / 5'));
-    expect(document.title).toBe('Stopped · steps limit · Title of s1 · Onward');
+    await screen.findByText('Stopped · step limit', { selector: '.pill' });
+    await waitFor(() => expect(row.textContent).toContain('Step limit · 5 / 5'));
+    expect(document.title).toBe('Stopped · step limit · Title of s1 · Onward');
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('a session of another owner looks like one that is gone', async () => {
+  it('is not found if it belongs to another owner', async () => {
     open('#/s/foreign');
     await screen.findByRole('heading', { name: 'Session not found', level: 2 });
     expect(screen.getByText('session_not_found')).toBeTruthy();
     expect(screen.getAllByRole('link', { name: 'All sessions' }).length).toBeGreaterThan(0);
   });
 
-  it('has a trace before it has steps', async () => {
+  it('has a trace before its first step', async () => {
     server.sessions = [summary('s1', { status: 'idle', reason: 'New' })];
     open('#/s/s1/trace');
     await screen.findByRole('heading', { name: 'No steps yet' });
   });
 
-  it('is deleted only when it was asked twice', async () => {
+  it('is deleted after a confirmation', async () => {
     server.sessions = [summary('s1'), summary('s2')];
     open('#/s/s1');
     await heading('Title of s1');
@@ -166,20 +166,20 @@ describe('a session', () => {
   });
 });
 
-describe('a server that does not answer', () => {
-  it('is told as such, and asked again', async () => {
+describe('a server that does not respond', () => {
+  it('is reported and can be retried', async () => {
     server.isDown = true;
     open('#/');
-    await screen.findByRole('heading', { name: 'The server does not answer' });
+    await screen.findByRole('heading', { name: 'The server does not respond' });
     server.isDown = false;
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     await screen.findByRole('heading', { name: 'Partner assistant' });
   });
 });
 
-describe('granting', () => {
+describe('a grant', () => {
   const stopped = async (): Promise<Wire> => {
-    server.sessions = [summary('s1', { status: 'stopped', reason: 'Steps limit · 5 / 5' })];
+    server.sessions = [summary('s1', { status: 'stopped', reason: 'Step limit · 5 / 5' })];
     server.traces.set('s1', designTrace('s1'));
     const wire = new Wire('exe_1', 's1');
     server.say('s1', wire.started(), wire.user('Hi'), wire.limit());
@@ -188,16 +188,16 @@ describe('granting', () => {
     return wire;
   };
 
-  it('says in place what was granted and by whom', async () => {
+  it('shows what was granted', async () => {
     await stopped();
     await userEvent.click(screen.getByText('Continue with 5 more steps'));
-    await screen.findByText(/^Granted 5 steps · you · \d\d:\d\d$/);
+    await screen.findByText(/^You allowed 5 more steps · \d\d:\d\d$/);
     expect(server.asked.find(({ path }) => path === '/sessions/s1/resume')?.body).toEqual({
       grant: { steps: 5 },
     });
   });
 
-  it('the second of two tabs learns that the first was quicker', async () => {
+  it('shows that another tab was first', async () => {
     await stopped();
     server.refusals.set('POST /sessions/s1/resume', {
       status: 409,
@@ -205,12 +205,12 @@ describe('granting', () => {
       message: 'Session "s1" is busy.',
     });
     await userEvent.click(screen.getByText('Continue with 5 more steps'));
-    await screen.findByText('Already granted in another tab.');
+    await screen.findByText('Already allowed in another tab.');
   });
 });
 
 describe('keys', () => {
-  it('move between views and to the search, and only while the user does not type', async () => {
+  it('switch views and focus the search, but not while the user types', async () => {
     server.sessions = [summary('s1')];
     open('#/s/s1');
     await heading('Title of s1');
@@ -236,7 +236,7 @@ describe('keys', () => {
     expect(screen.queryByRole('heading', { name: 'Keys' })).toBeNull();
   });
 
-  it('Escape leaves the message, so that the next key is for the page', async () => {
+  it('work again after Escape in the message field', async () => {
     server.sessions = [summary('s1')];
     open('#/s/s1');
     await heading('Title of s1');
@@ -248,7 +248,7 @@ describe('keys', () => {
     expect((field as HTMLTextAreaElement).value).toBe('at');
   });
 
-  it('G moves to the grant button and grants nothing', async () => {
+  it('focus the grant button with G without granting', async () => {
     server.sessions = [summary('s1', { status: 'stopped' })];
     server.traces.set('s1', designTrace('s1'));
     open('#/s/s1/trace');
@@ -258,7 +258,7 @@ describe('keys', () => {
     expect(server.count('POST', '/sessions/s1/resume')).toBe(0);
   });
 
-  it('[ folds the list away and brings it back', async () => {
+  it('hide and show the list with [', async () => {
     open('#/');
     await screen.findByRole('heading', { name: 'Partner assistant' });
     const frame = document.querySelector<HTMLElement>('.frame');
@@ -269,7 +269,7 @@ describe('keys', () => {
   });
 });
 
-it('a new page begins at its heading, and those who listen are told of changes only', async () => {
+it('focuses the heading of a new page and announces only status changes', async () => {
   server.sessions = [summary('s1', { status: 'processing' }), summary('s2')];
   open('#/s/s2');
   await heading('Title of s2');
@@ -283,10 +283,10 @@ it('a new page begins at its heading, and those who listen are told of changes o
   await screen.findByText('An answer');
   expect(region?.textContent).toBe('');
   server.say('s1', wire.limit());
-  await waitFor(() => expect(region?.textContent).toContain('Stopped · steps limit.'));
+  await waitFor(() => expect(region?.textContent).toContain('Stopped · step limit.'));
 });
 
-it('the theme follows the system until the user chooses', async () => {
+it('uses the system theme until the user selects one', async () => {
   open('#/');
   await screen.findByRole('heading', { name: 'Partner assistant' });
   expect(document.documentElement.dataset['theme']).toBe('light');
@@ -297,14 +297,14 @@ it('the theme follows the system until the user chooses', async () => {
   expect(localStorage.getItem('onward-theme')).toBeNull();
 });
 
-it('the info says what answers, and that it is no model', async () => {
+it('shows in the session info that a script answers, not a model', async () => {
   server.sessions = [summary('s1')];
   open('#/s/s1');
   await heading('Title of s1');
   await userEvent.click(screen.getByRole('button', { name: 'About this session' }));
   const dialog = within(screen.getByRole('dialog'));
   expect(dialog.getByText('a script, not a model')).toBeTruthy();
-  expect(dialog.getByText('asks first')).toBeTruthy();
+  expect(dialog.getByText('needs approval')).toBeTruthy();
   expect(dialog.getByText('SQLite · .onward/sessions.db')).toBeTruthy();
   expect(await seriousInDocument()).toEqual([]);
 });

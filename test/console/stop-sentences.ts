@@ -3,7 +3,7 @@ import { grantLabel, grantText } from '../../src/continuation/grant-text.ts';
 import type { Grants } from '../../src/continuation/grants.ts';
 import type { StopSentence } from '../../src/trace/trace.ts';
 
-/** A stop as a server sends it, with a grant that continues it. */
+/** Creates the stop of a server with a grant. */
 export function grantStop(lead: string, because: string, grant: Grants): StopSentence {
   const text = `To continue, add ${grantText(grant)}.`;
   return stop(lead, because, [
@@ -11,7 +11,7 @@ export function grantStop(lead: string, because: string, grant: Grants): StopSen
   ]);
 }
 
-/** A stop as a server sends it, with the actions that it offers. */
+/** Creates the stop of a server with actions. */
 export function stop(
   lead: string,
   because: string,

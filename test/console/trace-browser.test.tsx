@@ -1,31 +1,17 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
 import type { Trace } from '../../src/trace/trace.ts';
 import { seriousFindings } from '../setup/axe.ts';
-import { launchBrowser } from '../setup/browser.ts';
-import { drawn, pageOf } from '../setup/page.ts';
+import { drawn, inBrowser, shots } from '../setup/page.ts';
 import { consoleStyles } from './console-styles.ts';
 import { traceWith } from './trace-builder.ts';
 import { beforeAnyStep, designRun, longTrace, runs } from './trace-fixtures.ts';
 
-/** Pictures of every state: name a folder to look at them. */
-const shots = process.env['ONWARD_SHOTS'];
-
-// a browser without a graphics card on a busy machine takes its time
+// a browser without a GPU is slow on a busy machine
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-let browser: Browser;
-let html: string;
-beforeAll(async () => {
-  if (shots !== undefined) mkdirSync(shots, { recursive: true });
-  [browser, html] = await Promise.all([
-    launchBrowser(),
-    pageOf('test/console/trace-page.tsx', ...consoleStyles),
-  ]);
-});
-afterAll(() => browser?.close());
+const { browser, html } = inBrowser('test/console/trace-page.tsx', ...consoleStyles);
 
 const traces: Readonly<Record<string, Trace>> = {
   ...Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, traceWith(run)])),
@@ -34,14 +20,14 @@ const traces: Readonly<Record<string, Trace>> = {
 };
 
 async function open(theme: 'light' | 'dark', width: number, height: number) {
-  const context = await browser.newContext({ viewport: { width, height } });
+  const context = await browser().newContext({ viewport: { width, height } });
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text());
   });
-  await page.setContent(html);
+  await page.setContent(html());
   await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
   return { page, errors };
 }
@@ -49,7 +35,7 @@ async function open(theme: 'light' | 'dark', width: number, height: number) {
 const show = (page: Page, trace: Trace, selected: number | null = null): Promise<number> =>
   page.evaluate(([a, b]) => window.showTrace(a, b), [trace, selected] as const);
 
-/** What is wrong with the page as it stands. */
+/** Finds layout errors of the page. */
 const wrong = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const found: string[] = [];
@@ -87,7 +73,7 @@ describe.each([
   ['light', 390, 844],
   ['dark', 390, 844],
 ] as const)('the trace in a browser, %s, %i px', (theme, width, height) => {
-  it('is whole and readable in every state', async () => {
+  it('has no layout error and no serious axe finding in any state', async () => {
     const { page, errors } = await open(theme, width, height);
     for (const [name, trace] of Object.entries(traces)) {
       await show(page, trace);
@@ -108,7 +94,7 @@ describe('the trace in a browser', () => {
       step,
     );
 
-  it('draws 5,000 steps as fast as a hundred, and any of them when scrolled to', async () => {
+  it('renders 5,000 steps as fast as a hundred, and any of them on scroll', async () => {
     const { page } = await open('light', 1280, 860);
     const best = (trace: Trace): Promise<number> =>
       page.evaluate((shown) => {
@@ -118,7 +104,7 @@ describe('the trace in a browser', () => {
       }, trace);
     const hundred = await best(longTrace(100));
     const took = await best(longTrace(5000));
-    // a busy machine gets more; all 5,000 drawn whole would take seconds
+    // the limit grows on a busy machine; rendering all 5,000 takes seconds
     expect(took).toBeLessThan(Math.max(400, 3 * hundred));
     const main = page.locator('.trace-main');
     await main.evaluate((element) => (element.scrollTop = 120_000));
@@ -137,7 +123,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('scrolls to a step that keys lead to', async () => {
+  it('scrolls to a step that is selected by keyboard', async () => {
     const { page } = await open('light', 1280, 860);
     await show(page, longTrace(150), 1);
     await page.locator('[data-step="1"]').focus();
@@ -158,7 +144,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('leaves the reader where he is when earlier or newer steps come in', async () => {
+  it('keeps the scroll position when earlier or newer steps arrive', async () => {
     const { page } = await open('light', 1280, 860);
     const all = longTrace(150);
     const late = { ...all, steps: all.steps.slice(100, 140), hasEarlier: true };
@@ -174,7 +160,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('keeps the newest step in sight of those who follow it, and of no others', async () => {
+  it('scrolls to the newest step only while the user follows it', async () => {
     const { page } = await open('light', 1280, 860);
     const all = longTrace(60);
     const upTo = (count: number): Trace => ({ ...all, steps: all.steps.slice(0, count) });
@@ -193,7 +179,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('opens a link to a step with that step in sight', async () => {
+  it('scrolls to the step of a link', async () => {
     const { page } = await open('light', 1280, 860);
     await show(page, longTrace(150), 90);
     await drawn(page);
@@ -203,7 +189,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('keeps the outcome in sight while the evaluations scroll', async () => {
+  it('keeps the outcome visible while the evaluations scroll', async () => {
     const { page } = await open('light', 1280, 560);
     await show(page, traceWith(designRun));
     const button = page.getByRole('button', { name: 'Continue with 5 more steps' });
@@ -216,7 +202,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('shows the checks when a step is picked on a phone', async () => {
+  it('scrolls to the checks when a step is selected on a phone', async () => {
     const { page } = await open('light', 390, 844);
     await show(page, traceWith(designRun));
     await page.locator('[data-step="2"]').click();
@@ -225,14 +211,14 @@ describe('the trace in a browser', () => {
       .evaluate((element) => element.getBoundingClientRect().top);
     expect(top).toBeGreaterThanOrEqual(0);
     expect(top).toBeLessThan(60);
-    // the pane scrolls, and nothing sticks out of it that would make the page scroll too
+    // only the pane scrolls, not the page
     expect(
       await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight),
     ).toBeLessThanOrEqual(0);
     await page.context().close();
   });
 
-  it('shows first why it stopped where the checks are far below, and links there', async () => {
+  it('shows the stop reason first on a phone, with a link to the checks', async () => {
     const { page } = await open('light', 390, 844);
     await show(page, traceWith(designRun));
     const why = page.getByRole('button', { name: /^Stopped because it used 5/ });
@@ -249,7 +235,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('pulses while a step runs, and not for those who want less motion', async () => {
+  it('animates a running step unless the user prefers reduced motion', async () => {
     const { page } = await open('light', 1280, 860);
     await show(page, traceWith(runs['running']!));
     const animation = (): Promise<string> =>

@@ -67,7 +67,7 @@ export const leadHasOwner: ContinuationCriterion = {
       : { decision: 'allow', reason: 'no lead created yet' },
 };
 
-/** A trace whose outcomes come from the real criteria; only the times are made up. */
+/** Creates a trace with outcomes of the real criteria and fake times. */
 export function traceWith(spec: RunSpec): Trace {
   const {
     maxSteps = 5,

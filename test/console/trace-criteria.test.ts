@@ -32,7 +32,7 @@ const says = (
   context = asked(),
 ): ContinuationEvaluation => criterion.evaluate(state, context) as ContinuationEvaluation;
 
-describe('meterOf, on what the real criteria record', () => {
+describe('meterOf with evaluations of real criteria', () => {
   const called = calledView([{ name: 'search' }]);
   const spent = runView({
     steps: [called],
@@ -68,7 +68,7 @@ describe('meterOf, on what the real criteria record', () => {
     [says(policy, runView()), 'plain', '0 / 3'],
     [says(policy, failing(2)), 'warn', '2 / 3'],
     [says(policy, failing(4)), 'full', '3 / 3'],
-    // the policy stops at once: no retry was used
+    // the policy stops immediately, so no retry was used
     [says(stopping, failing(1)), '', null],
     [says(errorPolicyCriterion(ErrorPolicy.retryToolErrors(3)), modelFailed), '', null],
     [says(finishReasonCheck(), spent), '', null],
@@ -84,13 +84,13 @@ describe('meterOf, on what the real criteria record', () => {
     expect(meter && meterTexts(meter).join(' / ')).toBe(text);
   });
 
-  it('says that a cost without a price is unknown', () => {
+  it('shows a cost without a price as unknown', () => {
     const meter = meterOf(says(costLimit(0.1), runView({ execution: { cost: null } })));
     expect(meter).toMatchObject({ used: null, tone: 'plain' });
     expect(meter && meterTexts(meter)).toEqual(['unknown', '$0.10']);
   });
 
-  it('reads used and limit of an evaluation it does not know, and nothing else', () => {
+  it('reads only used and limit of an unknown evaluation', () => {
     const own = { criterion: 'Mine', decision: 'allow', reason: '' } as const;
     expect(meterOf({ ...own, context: { used: 2, limit: 7 } })).toMatchObject({ unit: 'count' });
     for (const context of [
@@ -105,7 +105,7 @@ describe('meterOf, on what the real criteria record', () => {
 });
 
 describe('custom evaluations', () => {
-  it('are those that no criterion of Onward is named after', () => {
+  it('are those without the name of a built-in criterion', () => {
     const folder = 'src/continuation/criteria';
     const names = readdirSync(folder)
       .filter((file) => !file.includes('.test.'))
@@ -132,7 +132,7 @@ const shown = (...evaluations: readonly ContinuationEvaluation[]): string[] =>
   );
 
 describe('the groups', () => {
-  it('always has its four groups in order of precedence', () => {
+  it('are always four, in order of precedence', () => {
     expect(precedence).toEqual(['forbid', 'request', 'stop', 'allow']);
     expect(
       groupByDecision(ContinuationOutcome.resolve([]).toJSON()).map((r) => r.decision),
@@ -147,39 +147,42 @@ describe('the groups', () => {
         evaluation('F', 'forbid'),
         evaluation('S', 'stop'),
       ],
+      ['forbid! F one is enough', 'request R outranked', 'stop S outranked', 'allow A outranked'],
+    ],
+    [
+      [evaluation('A', 'allow'), evaluation('R', 'request')],
+      ['forbid', 'request! R no check stopped it, so one is enough', 'stop', 'allow A outranked'],
+    ],
+    [
+      [evaluation('A', 'allow'), evaluation('S', 'stop')],
       [
-        'forbid! F one is enough to stop it',
-        'request R outranked',
-        'stop S outranked',
+        'forbid',
+        'request',
+        'stop! S no check asked to continue, so it finishes',
         'allow A outranked',
       ],
     ],
     [
-      [evaluation('A', 'allow'), evaluation('R', 'request')],
-      ['forbid', 'request! R no check forbids, so one is enough', 'stop', 'allow A outranked'],
+      [evaluation('A', 'allow')],
+      ['forbid', 'request', 'stop', 'allow! A no check decided otherwise'],
     ],
-    [
-      [evaluation('A', 'allow'), evaluation('S', 'stop')],
-      ['forbid', 'request', 'stop! S no check has more work, so it may stop', 'allow A outranked'],
-    ],
-    [[evaluation('A', 'allow')], ['forbid', 'request', 'stop', 'allow! A no check objects']],
     [[], ['forbid', 'request', 'stop', 'allow']],
   ])('%#', (evaluations, groups) => {
     expect(shown(...evaluations)).toEqual(groups);
     expect(shown(...evaluations.toReversed())).toEqual(groups);
   });
 
-  it('puts the decisive evaluation first and the others as they were asked', () => {
+  it('have the decisive evaluation first and the others in their order', () => {
     const forbids = (criterion: string, stopReason: 'guard' | 'steps_limit') => ({
       ...evaluation(criterion, 'forbid'),
       stopReason,
     });
     expect(
       shown(forbids('G', 'guard'), forbids('S', 'steps_limit'), forbids('H', 'guard'))[0],
-    ).toBe('forbid! SGH one is enough to stop it');
+    ).toBe('forbid! SGH one is enough');
   });
 
-  it('agrees with the outcome of every step of a real run', () => {
+  it('match the outcome of every step of a real run', () => {
     for (const step of traceWith(designRun).steps) {
       const groups = groupByDecision(step.outcome!);
       expect(groups.filter((r) => r.isDecisive).map((r) => r.evaluations[0]?.criterion)).toEqual([
@@ -207,7 +210,7 @@ describe('the matrix', () => {
     expect(evaluations.every(({ cells }) => cells[1]?.evaluation === null)).toBe(true);
   });
 
-  it('shows the newest 24, or those around an older one that is selected', () => {
+  it('shows the newest 24 steps, or those around a selected older one', () => {
     const rows = rowsOf(longTrace(150));
     const numbers = (selected?: number): number[] =>
       columnsOf(rows, selected).map(({ number }) => number);

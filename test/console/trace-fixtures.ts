@@ -11,7 +11,7 @@ import {
 
 const search = (ms: number): CallSpec => ({ name: 'search_entities', ms });
 
-/** The run of the design: a timeout, its retry, a 429 with backoff, an approval, and the steps limit. */
+/** The reference run: a timeout, its retry, a 429 with backoff, an approval, and the step limit. */
 export const designRun: RunSpec = {
   more: [leadHasOwner],
   steps: [
@@ -71,7 +71,7 @@ export const many = (count: number, scale: number = 1): RunSpec => ({
   maxSeconds: 100_000,
 });
 
-/** As long as wanted: a short run over and over, since thousands of outcomes take time to make. */
+/** Creates a trace of any length by repeating a short run, because thousands of outcomes are slow to create. */
 export function longTrace(count: number): Trace {
   const part = traceWith(many(50));
   const length = part.totals.seconds.used * 1000;
@@ -84,7 +84,7 @@ export function longTrace(count: number): Trace {
   return { ...part, steps };
 }
 
-/** Every look of the trace, by name. */
+/** Every state of the trace by name. */
 export const runs: Readonly<Record<string, RunSpec>> = {
   design: designRun,
   completed: { steps: [{ modelMs: 1320, calls: [search(240)] }, { modelMs: 2110 }], maxSteps: 20 },
@@ -179,7 +179,7 @@ export const runs: Readonly<Record<string, RunSpec>> = {
   },
 };
 
-/** An outcome before any step. */
+/** Creates a trace with an outcome before the first step. */
 export function beforeAnyStep(): Trace {
   const stopped = traceWith({ steps: [{ modelMs: 10 }], maxTokens: 1000 });
   const outcome: ContinuationOutcomeJSON = {

@@ -7,7 +7,7 @@ import { traceWith } from './trace-builder.ts';
 import { designRun, longTrace, runs } from './trace-fixtures.ts';
 import { show, labelled, pane, title, press, has } from './trace-screen.tsx';
 
-// a page with many rows takes its time without a browser, the more so on a busy machine
+// a page with many rows is slow without a browser
 vi.setConfig({ testTimeout: 30_000 });
 
 afterEach(() => {
@@ -21,28 +21,28 @@ describe('the inspector', () => {
     show(traceWith(designRun), 2);
     const groups = [...pane().querySelectorAll('h4')].map((h) => h.textContent);
     expect(groups).toEqual([
-      'Forbidnone',
-      'Request1no check forbids, so one is enough',
-      'Allow stopnone',
-      'Allow9outranked',
+      'Stopped itnone',
+      'Asked to continue1no check stopped it, so one is enough',
+      'Ready to finishnone',
+      'Allowed continuing9outranked',
     ]);
     const card = pane().querySelector('.evaluation-row[data-decisive]')!;
     expect(card.textContent).toContain('ToolCallPresenceCheck');
     expect(pane().textContent).toContain(
       'Continued because the model called enrich_company, search_entities.',
     );
-    expect(pane().textContent).toContain('requested by ToolCallPresenceCheck');
+    expect(pane().textContent).toContain('decided by ToolCallPresenceCheck');
     expect(has(/Continue with/)).toBe(false);
   });
 
-  it('ends a stop in the banner whose button grants exactly that', () => {
+  it('grants exactly the suggested amount with the button of the banner', () => {
     const { onGrant } = show(traceWith(designRun));
     press('Continue with 5 more steps', pane());
     expect(onGrant).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
     expect(pane().textContent).toContain('decided by StepsLimit');
   });
 
-  it('leads to the chat where a person has to answer, and resumes a pause by itself', () => {
+  it('links to the chat for an approval, and resumes a requested pause', () => {
     const trace = traceWith(runs['waiting']!);
     const asks = show(trace);
     press('Answer in the chat', pane());
@@ -55,7 +55,7 @@ describe('the inspector', () => {
     expect(paused.onResume).toHaveBeenCalledOnce();
   });
 
-  it('tags the user’s own evaluations and shows reasons as recorded', () => {
+  it('marks custom evaluations and shows recorded reasons', () => {
     show(traceWith(designRun));
     const own = [...pane().querySelectorAll('.evaluation-row')].find((v) =>
       v.textContent?.includes('LeadHasOwner'),
@@ -67,16 +67,16 @@ describe('the inspector', () => {
     expect(steps.textContent).not.toContain('custom');
   });
 
-  it('says of a stop in the middle that more was granted', () => {
+  it('shows the grant after an earlier stop', () => {
     const stopped = traceWith(designRun);
     const after = { ...stopped.steps[0]!, number: 7, at: 18_000 };
     show({ ...stopped, steps: [...stopped.steps, after], stop: null, status: 'processing' }, 6);
     expect(pane().textContent).toContain('it used 5 of 5 steps');
-    expect(pane().textContent).toContain('More was granted, and it continued with the next step.');
+    expect(pane().textContent).toContain('More was allowed, and it continued with the next step.');
     expect(has(/Grant/)).toBe(false);
   });
 
-  it('pages, and forks from a step that is over', () => {
+  it('moves between steps, and forks from a finished step', () => {
     const { onFork, onSelect } = show(traceWith(designRun));
     press('Next step');
     expect(onSelect).not.toHaveBeenCalled();
@@ -90,13 +90,13 @@ describe('the inspector', () => {
     expect(pane().textContent).toContain('Waiting because delete_program_lead needs approval');
   });
 
-  it('copies the account of a step as plain text, and says when it may not', async () => {
+  it('copies the explanation of a step as plain text, and reports a failed copy', async () => {
     const user = userEvent.setup();
     show(traceWith(designRun));
     await user.click(screen.getByRole('button', { name: 'Copy explanation' }));
     const text = await navigator.clipboard.readText();
     expect(text).toContain(
-      'Session ses_01, execution exec_1\nStep 6 · 1.56 s · finish_reason tool_calls · 1 call\n',
+      'Session ses_01, run exec_1\nStep 6 · 1.56 s · finish_reason tool_calls · 1 call\n',
     );
     expect(text).toContain(
       'Stopped (steps_limit) by StepsLimit: 5 of 5 steps used while work is still pending.',
@@ -111,12 +111,12 @@ describe('the inspector', () => {
 });
 
 describe('the matrix', () => {
-  it('names every vote, and marks the decisive ones', () => {
+  it('labels every evaluation and marks the decisive ones', () => {
     show(traceWith(designRun));
     for (const name of [
-      'StepsLimit, step 3: allow',
-      'StepsLimit, step 6: forbid, decisive',
-      'LeadHasOwner, step 6: allow stop',
+      'StepsLimit, step 3: allowed continuing',
+      'StepsLimit, step 6: stopped it, decided',
+      'LeadHasOwner, step 6: ready to finish',
     ])
       expect(labelled(name).getAttribute('role')).toBe('img');
     expect(document.querySelectorAll('.trace-matrix th[scope="row"]')).toHaveLength(10);
@@ -129,15 +129,15 @@ describe('the matrix', () => {
     expect(title()).toBe('Step 3');
   });
 
-  it('shows 24 of 150 steps and which', () => {
+  it('shows 24 of 150 steps with their range', () => {
     show(longTrace(150));
     expect(document.querySelectorAll('.trace-matrix th[scope="col"]')).toHaveLength(24);
     expect(screen.getByText(/127 to 150/)).toBeTruthy();
   });
 });
 
-describe('where the time went', () => {
-  it('has shares of the work, and pauses without one', () => {
+describe('the time table', () => {
+  it('has shares of the working time, and pauses without a share', () => {
     show(traceWith(designRun));
     const part = (name: string) =>
       [...document.querySelectorAll('.trace-spent tr')].find((r) => r.textContent.startsWith(name))
@@ -145,11 +145,11 @@ describe('where the time went', () => {
     expect(part('Tools')).toMatch(/9 calls, 1 failed8\.06 s4\d %/);
     expect(part('Model')).toMatch(/6 calls, 1 failed7\.04 s41 %/);
     expect(part('Backoff')).toMatch(/2\.00 s12 %/);
-    expect(part('Paused')).toMatch(/never counted4m 12s–/);
+    expect(part('Paused')).toMatch(/not counted4m 12s–/);
   });
 });
 
-it('shows what models and tools wrote as text', () => {
+it('renders markup of models and tools as text', () => {
   const evil = '<img src=x onerror=alert(1)>';
   show(
     traceWith({

@@ -7,9 +7,9 @@ import type { Trace } from '../../src/trace/trace.ts';
 
 declare global {
   interface Window {
-    /** Draws it and says how long that took. */
+    /** Renders a trace and returns the duration. */
     showTrace: (trace: Trace, selected?: number | null) => number;
-    /** The same page with news. */
+    /** Updates the trace of the page. */
     bringTrace: (trace: Trace) => void;
     asked: unknown[];
   }

@@ -7,7 +7,7 @@ import { leadHasOwner } from './trace-builder.ts';
 
 const ann = { owner: 'ann' };
 
-/** The run of the design, worked through by a real agent on a clock that needs no time. */
+/** Runs the reference run with a real agent on a fake clock. */
 export async function realRun(): Promise<{
   readonly waiting: Trace;
   readonly stopped: Trace;

@@ -34,7 +34,7 @@ const rowText = (step: number): string =>
   document.querySelector(`[data-step="${step}"]`)?.textContent ?? '';
 const paneText = (): string => document.querySelector('.trace-inspector')?.textContent ?? '';
 
-it('shows a real run: a timeout, its retry, a 429 with its wait, an approval, the limit', () => {
+it('shows a real run with a timeout, its retry, a 429 with its wait, an approval and a limit', () => {
   show(run.stopped);
   expect(rowText(2)).toContain('enrich_company 5.00 s timeout');
   expect(rowText(3)).toContain('failed call');
@@ -50,24 +50,24 @@ it('shows a real run: a timeout, its retry, a 429 with its wait, an approval, th
   expect(full?.querySelectorAll('[data-on]')).toHaveLength(5);
 });
 
-it('shows the same run while it waits for a person', () => {
+it('shows the same run while it needs approval', () => {
   show(run.waiting);
   expect(rowText(5)).toContain('needs approval');
   expect(paneText()).toContain('Waiting because delete_program_lead needs approval');
   expect(document.querySelectorAll('[data-step="5"] [data-kind="paused"]')).toHaveLength(1);
 });
 
-it('shows after the grant that it was given and where it continued', () => {
+it('shows the grant and the step after it', () => {
   show(run.granted, 6);
-  expect(paneText()).toContain('More was granted, and it continued with the next step.');
-  expect(document.querySelector('.trace-totals')?.textContent).toContain('5 granted');
+  expect(paneText()).toContain('More was allowed, and it continued with the next step.');
+  expect(document.querySelector('.trace-totals')?.textContent).toContain('5 more allowed');
   cleanup();
   show(run.granted);
   expect(paneText()).toContain('Finished because the model answered and called no more tools.');
   expect(document.querySelectorAll('.trace-grid [data-pause]')).toHaveLength(2);
 });
 
-it('has an evaluation for every evaluation, and every meter of it has its numbers', () => {
+it('shows a row for every evaluation, and meters for the limits', () => {
   show(run.stopped);
   const { evaluations } = run.stopped.outcome!;
   expect(document.querySelectorAll('.evaluation-row')).toHaveLength(evaluations.length);

@@ -9,7 +9,7 @@ import { traceWith } from './trace-builder.ts';
 import { beforeAnyStep, designRun, runs } from './trace-fixtures.ts';
 
 describe('rows', () => {
-  it('tells what is special about a step', () => {
+  it('have tags for special steps', () => {
     const { steps } = traceWith(designRun);
     expect(steps.map((step) => tagsOf(step).join(', '))).toEqual([
       '',
@@ -23,20 +23,20 @@ describe('rows', () => {
     expect(tagsOf(traceWith(runs['waiting']!).steps[1]!)).toEqual(['waiting']);
   });
 
-  it('has a row 0 for an outcome before any step, and none before a message', () => {
+  it('start with row 0 for an outcome before the first step, and are empty without one', () => {
     const before = beforeAnyStep();
     expect(rowsOf(before)).toMatchObject([{ number: 0, step: null, isLast: true }]);
     expect(rowsOf({ ...before, outcome: null })).toEqual([]);
   });
 
-  it('gives an outcome beside the steps to the step that waited', () => {
+  it('assign an outcome without a step to the paused step', () => {
     const waiting = traceWith(runs['waiting']!);
     const { outcome } = traceWith(designRun);
     expect(rowsOf({ ...waiting, outcome, status: 'cancelled' }).at(-1)?.outcome).toBe(outcome);
     expect(rowsOf({ ...waiting, outcome }).at(-1)?.outcome).toBeNull();
   });
 
-  it('grows the running step and its running bars, and leaves all else alone', () => {
+  it('grow only for the running step and its running bars', () => {
     const trace = traceWith(runs['running']!);
     const later = grown(trace, 1500);
     expect(later.steps[0]).toBe(trace.steps[0]);
@@ -47,7 +47,7 @@ describe('rows', () => {
     expect(grown(still, 1500)).toBe(still);
   });
 
-  it('knows heights without drawing, and which rows are between two of them', () => {
+  it('have heights without rendering, and can be found by position', () => {
     const rows = rowsOf(traceWith(designRun));
     expect(rows.map((row) => rowHeight(row, false))).toEqual([71, 71, 53, 71, 71, 53]);
     expect(rowHeight(rows[0]!, true)).toBe(111);
@@ -68,7 +68,7 @@ describe('lanes', () => {
     return lanesOf(trace.steps[at]!, axisOf(trace));
   };
 
-  it('are the model, then each call, in words', () => {
+  it('are the model and then each call, with labels', () => {
     expect(of('design', 1).map(text)).toEqual([
       'model 1.18 s',
       'enrich_company 5.00 s timeout',
@@ -80,7 +80,7 @@ describe('lanes', () => {
     expect(of('waiting', 1).map(text)[2]).toBe('delete_program_lead needs approval');
   });
 
-  it('say in one word that something failed, and all of it on demand', () => {
+  it('have a short label for a failure and the full text as a title', () => {
     const [model] = of('design', 2);
     expect(model!.labels.map((parts) => parts.map((p) => p.text).join(' '))).toEqual([
       '429 then waited 2.00 s',
@@ -92,7 +92,7 @@ describe('lanes', () => {
     expect(placeLabel(call, 400, 400).title).toBe(call.title);
   });
 
-  it('look like what they are', () => {
+  it('have pieces of the right kinds', () => {
     const looks = (lanes: readonly Lane[]) => lanes.map(({ pieces }) => pieces.map((p) => p.kind));
     expect(looks(of('design', 1))).toEqual([['model'], ['failed'], ['tool']]);
     expect(looks(of('design', 2))).toEqual([['failed', 'backoff']]);
@@ -101,13 +101,13 @@ describe('lanes', () => {
     expect(looks(of('waiting', 1))[2]).toEqual(['paused']);
   });
 
-  it('fill the break with the wait, and work right after it', () => {
+  it('fill the break with the pause and continue after it', () => {
     const [paused, work] = of('design', 4)[2]!.pieces;
     expect(paused!.to - paused!.from).toBeCloseTo(0.07);
     expect(work!.from).toBeCloseTo(paused!.to);
   });
 
-  it('mark a call that waits its turn behind another', () => {
+  it('mark a queued call', () => {
     const trace = traceWith({
       steps: [
         {
@@ -122,7 +122,7 @@ describe('lanes', () => {
       status: 'processing',
     });
     const lane = lanesOf(trace.steps[0]!, axisOf(trace))[2]!;
-    expect(text(lane)).toBe('b waits its turn');
+    expect(text(lane)).toBe('b queued');
     expect(lane.pieces.map((p) => p.kind)).toEqual(['unused']);
   });
 });
@@ -133,7 +133,7 @@ describe('facts of a step', () => {
       [text, code].filter(Boolean).join(' '),
     );
 
-  it('say how it ended and what went wrong', () => {
+  it('contain the finish reason and errors', () => {
     expect(facts('design', 0)).toEqual(['finish_reason tool_calls', '2 calls']);
     expect(facts('design', 1)).toContain('enrich_company: timeout');
     expect(facts('design', 2)).toEqual([
@@ -141,10 +141,10 @@ describe('facts of a step', () => {
       '429 Too many requests',
       'waited 2.00 s',
     ]);
-    expect(facts('long', 2)).toContain('last step kept by StepsLimit');
+    expect(facts('long', 2)).toContain('last step reserved by StepsLimit');
   });
 
-  it('tell who answered a call, and when', () => {
+  it('contain who answered a call and when', () => {
     const step = traceWith(designRun).steps[0]!;
     const approval = { by: 'ann', at: '2026-11-17T19:05:00.000Z', argsHash: '' };
     const bars = (decision: 'approved' | 'denied') =>
@@ -165,11 +165,11 @@ describe('facts of a step', () => {
     }
   });
 
-  it('turn notes into words, each once', () => {
+  it('contain each note once as text', () => {
     const step = traceWith(designRun).steps[0]!;
     const notes = ['argsEdited:call_1', 'argsEdited:call_2', 'usageUnknown', 'somethingNew'];
     expect(factsOf({ ...step, notes }).slice(2)).toEqual([
-      { text: 'arguments edited by a person' },
+      { text: 'arguments edited by the approver' },
       { text: 'usage unknown' },
       { text: 'note', code: 'somethingNew' },
     ]);

@@ -15,7 +15,7 @@ interface Shown extends Asked, RenderResult {
   readonly bring: (next: Trace) => void;
 }
 
-/** The trace as it stands; clicks select steps as in the console. */
+/** Renders a trace; clicks select steps as in the console. */
 export function show(
   trace: Trace,
   selected: number | null = null,
@@ -49,7 +49,7 @@ export function show(
   return { ...asked, ...view, bring: (next: Trace) => view.rerender(<Shell shown={next} />) };
 }
 
-/** By their labels: queries by role read the whole page each time, and these pages are large. */
+/** Finds an element by its label, because queries by role are slow on large pages. */
 export const labelled = (label: string): HTMLElement => only(document, `[aria-label="${label}"]`);
 export const pane = (): HTMLElement => labelled('Checks of the selected step');
 export const title = (): string | null | undefined => pane().querySelector('h3')?.textContent;

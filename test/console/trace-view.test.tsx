@@ -5,7 +5,7 @@ import { traceWith } from './trace-builder.ts';
 import { beforeAnyStep, designRun, longTrace, many, runs } from './trace-fixtures.ts';
 import { show, pane, title, timeline, press, has, row, current } from './trace-screen.tsx';
 
-// a page with many rows takes its time without a browser, the more so on a busy machine
+// a page with many rows is slow without a browser
 vi.setConfig({ testTimeout: 30_000 });
 
 afterEach(() => {
@@ -17,7 +17,7 @@ afterEach(() => {
 describe('totals', () => {
   const total = (name: string) => screen.getByText(name, { selector: 'dt' }).parentElement!;
 
-  it('say what was used of what is allowed, and what was not counted', () => {
+  it('show the used and allowed amounts, and what is not counted', () => {
     show(traceWith(designRun));
     expect(total('Steps').textContent).toBe('Steps5 /  of 51 failed call not counted');
     expect(total('Steps').querySelectorAll('[data-tone="full"] [data-on]')).toHaveLength(5);
@@ -26,28 +26,28 @@ describe('totals', () => {
     expect(total('Cost').textContent).toContain('$0.0225');
   });
 
-  it('have no meter where there is no limit', () => {
+  it('have no meter without a limit', () => {
     show(traceWith(runs['oneStep']!));
     expect(total('Tokens').querySelector('.meter')).toBeNull();
     expect(total('Tokens').textContent).toBe('Tokens1,2861,200 in · 86 out');
   });
 
-  it('say that a cost is unknown, and what that does to its limit', () => {
+  it('show that a cost is unknown and its limit is not enforced', () => {
     show(traceWith(runs['short']!));
     expect(total('Cost').textContent).toContain('unknown');
-    expect(total('Cost').textContent).toContain('the limit cannot bind');
+    expect(total('Cost').textContent).toContain('the limit is not enforced');
     expect(total('Cost').querySelector('.meter')).toBeNull();
   });
 
-  it('say what was granted', () => {
+  it('show grants', () => {
     show({ ...traceWith(designRun), grants: { steps: 5, cost: 0.05 } });
-    expect(total('Steps').textContent).toContain('5 granted');
-    expect(total('Cost').textContent).toContain('$0.05 granted');
+    expect(total('Steps').textContent).toContain('5 more allowed');
+    expect(total('Cost').textContent).toContain('$0.05 more allowed');
   });
 });
 
 describe('the timeline', () => {
-  it('has a row for each step: what it took, what was decided and by whom', () => {
+  it('has a row for each step with duration, decision and criterion', () => {
     show(traceWith(designRun));
     expect([...timeline().querySelectorAll('li')]).toHaveLength(6);
     expect(row(2).textContent).toContain('6.18 s');
@@ -59,7 +59,7 @@ describe('the timeline', () => {
     expect(row(6).querySelector('[data-glyph="forbid"]')).not.toBeNull();
   });
 
-  it('follows the newest step until one is picked, and again on demand', () => {
+  it('follows the newest step until one is selected, and again on request', () => {
     const running = traceWith({ ...designRun, steps: designRun.steps.slice(0, 2) });
     const { bring, onSelect } = show(running);
     expect(title()).toBe('Step 2');
@@ -75,7 +75,7 @@ describe('the timeline', () => {
     expect(title()).toBe('Step 4');
   });
 
-  it('moves with arrows and J and K, and takes the focus along', () => {
+  it('moves selection and focus with arrows, J and K', () => {
     show(traceWith(designRun));
     row(6).focus();
     for (const key of ['ArrowUp', 'k', 'K']) fireEvent.keyDown(document.activeElement!, { key });
@@ -91,7 +91,7 @@ describe('the timeline', () => {
     expect([...timeline().querySelectorAll('[data-step][tabindex="0"]')]).toEqual([row(1)]);
   });
 
-  it('takes J and K from anywhere, but not from a text field', () => {
+  it('accepts J and K anywhere except in a text field', () => {
     show(traceWith(designRun));
     fireEvent.keyDown(document.body, { key: 'k' });
     expect(title()).toBe('Step 5');
@@ -103,19 +103,19 @@ describe('the timeline', () => {
     expect(title()).toBe('Step 5');
   });
 
-  it('has a row 0 for an outcome before any step', () => {
+  it('has a row 0 for an outcome before the first step', () => {
     show(beforeAnyStep());
-    expect(row(0).textContent).toContain('before any step');
-    expect(title()).toBe('Before any step');
+    expect(row(0).textContent).toContain('before the first step');
+    expect(title()).toBe('Before the first step');
     expect(pane().textContent).toContain('this conversation used 100,212 of 100,000 tokens');
   });
 
-  it('says so where there are no steps yet', () => {
+  it('shows a hint if there are no steps', () => {
     show({ ...beforeAnyStep(), outcome: null, stop: null });
     expect(screen.getByText('No steps yet')).toBeTruthy();
   });
 
-  it('offers earlier steps, and fetches them for a link to one that is not here', () => {
+  it('offers earlier steps, and loads them for a link to a missing one', () => {
     const page = traceWith({ ...many(6), firstNumber: 91, hasEarlier: true });
     const { onEarlier } = show(page);
     press('Load earlier steps');
@@ -130,22 +130,22 @@ describe('the timeline', () => {
     expect(title()).toBe('Step 40');
   });
 
-  it('draws only what can be seen of 5,000 steps', () => {
+  it('renders only the visible ones of 5,000 steps', () => {
     show(longTrace(5000));
     expect(timeline().querySelectorAll('[data-step]').length).toBeLessThan(60);
-    // the selected one is drawn wherever it is
+    // the selected step is always rendered
     expect(current()).toEqual(['5000']);
     expect(row(5000).closest('li')?.getAttribute('aria-posinset')).toBe('5000');
   });
 
-  it('draws up to 100 steps whole', () => {
+  it('renders up to 100 steps completely', () => {
     show(longTrace(100));
     expect(timeline().querySelectorAll('[data-step]')).toHaveLength(100);
   });
 });
 
 describe('a running step', () => {
-  it('has no decision yet and grows by itself, until the next document', () => {
+  it('has no decision and grows until the next trace arrives', () => {
     vi.useFakeTimers();
     const trace = traceWith(runs['running']!);
     const { bring } = show(trace);
@@ -162,7 +162,7 @@ describe('a running step', () => {
     expect(row(2).textContent).toContain('2.40 s');
   });
 
-  it('stands still for those who want less motion', () => {
+  it('does not grow if the user prefers reduced motion', () => {
     vi.useFakeTimers();
     const media = window.matchMedia.bind(window);
     vi.stubGlobal('matchMedia', (query: string) =>

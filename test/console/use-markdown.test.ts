@@ -10,10 +10,10 @@ const growing = (text: string) =>
 const words = (nodes: ReturnType<typeof useMarkdown>): string =>
   nodes.map(({ raw }) => raw).join('\n\n');
 
-/** Takes far longer to read than a frame lasts. */
+/** Takes much longer to parse than one frame. */
 const long = '**one** _two_ `three` [four](https://example.com)\n\n'.repeat(5_000).trimEnd();
 
-it('D92: a long text that grows is not read with every piece, and never left behind', async () => {
+it('D92: does not parse a long text with every chunk, but shows all of it in the end', async () => {
   const { result, rerender } = growing(long);
   const before = result.current;
   for (const given of [`${long} a`, `${long} a b`]) {
@@ -23,7 +23,7 @@ it('D92: a long text that grows is not read with every piece, and never left beh
   await waitFor(() => expect(words(result.current)).toBe(`${long} a b`), { timeout: 30_000 });
 }, 60_000);
 
-it('is read at once where that is quick, where the text ends and where another one begins', () => {
+it('parses immediately if the text is short, finished or new', () => {
   const short = growing('one');
   short.rerender({ given: 'one two', isStreaming: true });
   expect(words(short.result.current)).toBe('one two');

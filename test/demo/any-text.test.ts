@@ -23,8 +23,8 @@ const nasty: readonly string[] = [
   'leads '.repeat(17_000),
 ];
 
-describe('whatever is typed', () => {
-  it('the run ends well, the conversation stays sound, and the tables stay whole', async () => {
+describe('arbitrary input to the demo', () => {
+  it('ends every run, keeps conversations valid and tables intact', async () => {
     const { runtime, data } = await openDemo(demoFolder());
     const before = Number(data.one('SELECT count(*) AS n FROM leads')!['n']);
     for (const text of nasty) {
@@ -34,7 +34,7 @@ describe('whatever is typed', () => {
       await isSound(runtime, id);
     }
     const rows = data.all('SELECT id, company, owner FROM leads');
-    // the two requests for a new lead got one, and no lead was lost
+    // the two requests for a new lead added one each, and no lead was lost
     expect(rows.length).toBe(before + 2);
     expect(rows.map(({ company }) => company)).toEqual(
       expect.arrayContaining([
@@ -45,7 +45,7 @@ describe('whatever is typed', () => {
     expect(rows.filter(({ owner }) => owner === 'x')).toEqual([]);
   }, 30_000);
 
-  it('a conversation of any texts never breaks', async () => {
+  it('never breaks a conversation of random texts', async () => {
     const { runtime, data } = await openDemo(demoFolder());
     const words = fc.constantFrom(
       'yes',

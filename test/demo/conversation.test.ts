@@ -7,15 +7,15 @@ const lead = ({ data }: Demo, id: string) => data.one('SELECT * FROM leads WHERE
 const lastCall = async (demo: Demo) =>
   (await demo.messages()).flatMap(({ toolCalls }) => toolCalls).at(-1);
 
-describe('what is typed decides', () => {
-  it('what it does not understand in a later turn says so again', async () => {
+describe('the demo model reads the message', () => {
+  it('says that it did not understand, also in a later turn', async () => {
     const demo = await startDemo();
     await demo.send('gold programs');
     const session = await demo.send('sing me a song');
     expect(session.output).toMatch(/^I am the demo model and did not understand/);
   });
 
-  it('numbers and names are those of the database, not of a script', async () => {
+  it('takes numbers and names from the database', async () => {
     const demo = await startDemo();
     demo.data.run(
       "UPDATE leads SET value = 999999, company = 'Ganz Anders AG' WHERE id = 'lead_2118'",
@@ -30,7 +30,7 @@ describe('what is typed decides', () => {
 });
 
 describe('follow-ups', () => {
-  it('"yes" does what was offered, "no" leaves it', async () => {
+  it('"yes" does what was offered, and "no" does not', async () => {
     const demo = await startDemo();
     await demo.send('Which programs renew this quarter?');
     const { output } = await demo.send('yes please');
@@ -39,7 +39,7 @@ describe('follow-ups', () => {
     expect((await demo.send('no thanks')).output).toContain('leave it');
   });
 
-  it('an offered delete goes through the approval, with the reason that was given', async () => {
+  it('an offered delete needs approval and keeps its reason', async () => {
     const demo = await startDemo();
     await demo.send('Add a lead for Helvetia Robotics');
     const paused = await demo.send('Yes!');
@@ -57,7 +57,7 @@ describe('follow-ups', () => {
     ['number 3', 2, 'get_lead'],
     ['show me the last one', -1, 'get_lead'],
     ['delete the first one', 0, 'delete_lead'],
-  ])('"%s" is that lead of the last list', async (text, place, tool) => {
+  ])('"%s" refers to that lead of the last list', async (text, place, tool) => {
     const demo = await startDemo();
     await demo.send('leads in Nordlicht');
     const list = (await demo.messages()).findLast((message) => message.isTool())!;
@@ -66,7 +66,7 @@ describe('follow-ups', () => {
     expect(await lastCall(demo)).toMatchObject({ name: tool, args: { id: leads.at(place)!.id } });
   });
 
-  it('"delete it" is the one lead that was spoken of', async () => {
+  it('"delete it" refers to the last lead that was mentioned', async () => {
     const demo = await startDemo();
     await demo.send('show lead_2106');
     const paused = await demo.send('delete it because they went elsewhere');
@@ -75,7 +75,7 @@ describe('follow-ups', () => {
     ]);
   });
 
-  it('asks for the program when it cannot know, and takes the bare name as the answer', async () => {
+  it('asks for a missing program and accepts its bare name as the answer', async () => {
     const demo = await startDemo();
     const asked = await demo.send('Add a lead for Foo Industries');
     expect(asked.output).toContain('Which program should Foo Industries go to?');
@@ -86,22 +86,22 @@ describe('follow-ups', () => {
     });
   });
 
-  it('thanks are answered', async () => {
+  it('answers thanks', async () => {
     const demo = await startDemo();
     await demo.send('gold programs');
     expect((await demo.send('thanks!')).output).toBe('You are welcome.');
   });
 });
 
-describe('what can go otherwise', () => {
-  it('a lead that is not there is said, not deleted', async () => {
+describe('failures and edits in the demo', () => {
+  it('reports a lead that does not exist', async () => {
     const demo = await startDemo();
     const session = await demo.send('delete lead_1');
     expect(session.status).toBe('completed');
     expect(session.output).toContain('There is no lead "lead_1"');
   });
 
-  it('a person who changes the arguments is followed', async () => {
+  it('follows arguments that the approver edited', async () => {
     const demo = await startDemo();
     const paused = await demo.send('delete lead_2207');
     const [{ callId, args }] = paused.pendingApprovals as [(typeof paused.pendingApprovals)[0]];
@@ -113,7 +113,7 @@ describe('what can go otherwise', () => {
     expect(lead(demo, 'lead_2106')).toBeUndefined();
   });
 
-  it('agreed to one company, it never deletes another', async () => {
+  it('never deletes a company other than the approved one', async () => {
     const demo = await startDemo();
     const paused = await demo.send('delete lead_2207');
     const [{ callId, args }] = paused.pendingApprovals as [(typeof paused.pendingApprovals)[0]];
@@ -125,7 +125,7 @@ describe('what can go otherwise', () => {
     expect(lead(demo, 'lead_2106')).toBeDefined();
   });
 
-  it('LeadHasOwner asks once for the owner that is missing, and the run continues', async () => {
+  it('LeadHasOwner asks once for a missing owner, and the run continues', async () => {
     const demo = await startDemo();
     const session = await demo.send('Add a lead for Tatra Steel to Baltic without an owner');
     expect(session.status).toBe('completed');
@@ -143,7 +143,7 @@ describe('what can go otherwise', () => {
     expect(evaluations).toEqual(['allow', 'allow', 'allow', 'request', 'stop', 'stop']);
   });
 
-  it('"act busy" is refused once with 429 and waited out, then answered', async () => {
+  it('"act busy" gets one 429, waits and answers', async () => {
     const demo = await startDemo();
     const session = await demo.send('Which programs renew this quarter, and act busy');
     expect(session).toMatchObject({ status: 'completed', stepCount: 3 });
@@ -161,7 +161,7 @@ describe('what can go otherwise', () => {
     expect(later.output).toContain('429');
   });
 
-  it('the slow company runs into the timeout of its tool, and is asked again', async () => {
+  it('a lookup of the slow company times out and is retried', async () => {
     const demo = await startDemo();
     const session = await demo.send('look up tajo-maritima.example');
     expect(session.output).toContain('Tajo Marítima SL: 230 people, Lisboa');
@@ -169,11 +169,12 @@ describe('what can go otherwise', () => {
     expect(first!.results).toMatchObject([{ kind: 'timeout', error: { code: 'tool_timeout' } }]);
   });
 
-  it('a stop in the middle ends at once, and a grant takes it up again', async () => {
+  it('a stop ends the run at once, and a grant continues it', async () => {
     const demo = await startDemo({ chunkDelayMs: 25 });
     const { id } = demo.session;
     const heard = hearing(demo.runtime);
-    // the directory does not answer this one: only the stop ends the wait before the tool's own three seconds
+    // this lookup never answers, so only the stop ends the wait before the tool timeout of three
+    // seconds
     await demo.runtime.send(id, 'look up tajo-maritima.example', ann);
     await until(() => heard.some(({ event }) => event.type === 'ToolCallStarted'));
     const stopped = await demo.runtime.stop(id, waiting);

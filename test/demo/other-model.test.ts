@@ -6,7 +6,7 @@ import { demoFolder, startDemo } from './setup.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe('the same agent on another model', () => {
+describe('the demo agent on another model', () => {
   it('runs the same tools with the same prompt, limits and approvals', async () => {
     const model = DeterministicDriver.fromSteps(
       toolCalls([
@@ -34,13 +34,13 @@ describe('the same agent on another model', () => {
     expect(model.requests[0]!.system).toContain('You are the partner assistant');
     expect(model.requests[0]!.tools).toHaveLength(8);
     const results = (await demo.messages()).filter((message) => message.isTool());
-    expect(results[0]!.text).toContain('lead_2104'); // found in spite of case and accents
+    expect(results[0]!.text).toContain('lead_2104'); // ignores case and accents
     expect(results[2]!.text).toMatch(
       /^Error: There is no program "Atlantis"\. Programs: Adriatic, /,
     );
   });
 
-  it('LeadHasOwner asks a model that cannot be moved only once', async () => {
+  it('LeadHasOwner asks only once if the model does not comply', async () => {
     const model = DeterministicDriver.fromSteps(
       toolCall('create_lead', { company: 'Foo Ltd', program: 'Baltic' }),
       final('Added. Who should own it?'),
@@ -55,14 +55,14 @@ describe('the same agent on another model', () => {
     expect((await demo.evaluation('LeadHasOwner', -1)).reason).toContain('was asked once');
   });
 
-  it('NoProgressLimit ends a model that goes in circles', async () => {
+  it('NoProgressLimit stops a model that repeats itself', async () => {
     const again = toolCall('search_leads', { text: 'no such lead' });
     const demo = await startDemo({ model: DeterministicDriver.fromSteps(again, again, again) });
     const stopped = await demo.send('go');
     expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'guard', stepCount: 3 });
   });
 
-  it('labels what people know: the name that was given, or the driver', async () => {
+  it('labels the model with the given name or its driver', async () => {
     const folder = demoFolder();
     const label = async (options: object): Promise<string | undefined> => {
       const app = await demoApp({ folder, ...options });
@@ -75,7 +75,7 @@ describe('the same agent on another model', () => {
     expect(await label({ model: DeterministicDriver.fromSteps() })).toBe('deterministic');
   });
 
-  it('describes itself so that one can read it', async () => {
+  it('describe() is readable', async () => {
     const { app } = await startDemo();
     expect(app.name).toBe('Partners');
     expect(app.agents[0]).toMatchObject({ isDemo: true, model: 'Demo model' });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentError, type SessionRuntime, type SessionStore } from 'onward';
+import { AgentError, type SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { demoApp } from '../../src/demo/index.ts';
@@ -25,7 +26,7 @@ const helvetias = (data: PartnerData) =>
     "SELECT id, owner, employees FROM leads WHERE company = 'Helvetia Robotics AG' AND program_id = 'prg_101'",
   );
 
-/** A store of a process that dies with its nth commit: from then on nothing of it is heard. */
+/** A store of a process that dies at its nth commit. After that it never responds. */
 function mortal(store: SessionStore, last: number): { store: SessionStore; isDead(): boolean } {
   const never = new Promise<never>(() => {});
   let commits = 0;
@@ -52,8 +53,8 @@ function mortal(store: SessionStore, last: number): { store: SessionStore; isDea
   };
 }
 
-describe('a restart in the middle', () => {
-  it('after any step: a new process over the same folder continues and comes to the same end', async () => {
+describe('a restart of the demo', () => {
+  it('after any step, a new process with the same folder continues to the same result', async () => {
     for (const step of [1, 2, 3]) {
       const folder = demoFolder();
       const first = await openDemo(folder);
@@ -81,7 +82,7 @@ describe('a restart in the middle', () => {
     }
   }, 30_000);
 
-  it('killed at any commit: the lead is added once, never twice', async () => {
+  it('after a kill at any commit, the lead is added exactly once', async () => {
     let survived = false;
     for (let last = 1; !survived; last++) {
       const folder = demoFolder();
@@ -101,7 +102,7 @@ describe('a restart in the middle', () => {
       await doomed.recover();
       await until(async () => isDead() || (await client.get(id, ann)).status !== 'in_progress');
       survived = !isDead();
-      await pause(survived ? 0 : 70); // the lease of the dead one runs out
+      await pause(survived ? 0 : 70); // the lease of the dead process expires
 
       const next = await openDemo(folder);
       await next.runtime.recover();
@@ -114,7 +115,7 @@ describe('a restart in the middle', () => {
     }
   }, 60_000);
 
-  it('while it waits for a person: another process takes the answer', async () => {
+  it('while a call needs approval, another process takes the answer', async () => {
     const folder = demoFolder();
     const first = await openDemo(folder);
     const { id } = await first.runtime.create(ann);
@@ -131,7 +132,7 @@ describe('a restart in the middle', () => {
     expect(second.data.all(left)).toEqual([]);
   });
 
-  it('between the limit and the grant: the granted steps are worked on elsewhere', async () => {
+  it('between limit and grant, another process works on the granted steps', async () => {
     const folder = demoFolder();
     const first = await openDemo(folder);
     const { id } = await first.runtime.create(ann);
@@ -143,8 +144,8 @@ describe('a restart in the middle', () => {
   });
 });
 
-describe('the folder', () => {
-  it('is filled once: what was changed is there the next time', async () => {
+describe('the demo folder', () => {
+  it('is filled once and keeps changes', async () => {
     const folder = demoFolder();
     const first = await openPartnerData(folder);
     first.run("UPDATE leads SET owner = 'Ada Byron' WHERE id = 'lead_2101'");
@@ -157,7 +158,7 @@ describe('the folder', () => {
     second.close();
   });
 
-  it('may be opened by many at once: one of them fills it', async () => {
+  it('can be opened by several processes at once, and one of them fills it', async () => {
     const folder = join(demoFolder(), 'deep', 'er');
     const all = await Promise.all(Array.from({ length: 5 }, () => openPartnerData(folder)));
     for (const data of all) {
@@ -168,11 +169,11 @@ describe('the folder', () => {
 
   it.each<[string, (path: string) => unknown]>([
     [
-      'that is no database',
+      'that is not a database',
       (path) => writeFileSync(path, 'these are not the rows you look for'.repeat(9)),
     ],
-    ['of another program', (path) => otherDatabase(path)],
-  ])('with a partners.db %s is refused in words that help', async (_case, write) => {
+    ['from another program', (path) => otherDatabase(path)],
+  ])('is rejected with a helpful error if partners.db is a file %s', async (_case, write) => {
     const folder = demoFolder();
     await write(join(folder, 'partners.db'));
     const refused = await openPartnerData(folder).catch((error: unknown) => error);
@@ -182,7 +183,7 @@ describe('the folder', () => {
     );
   });
 
-  it('of a pace that is none is refused', async () => {
+  it('rejects an invalid chunk delay', async () => {
     const folder = demoFolder();
     for (const chunkDelayMs of [-1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(await codeOf(() => demoApp({ folder, chunkDelayMs }))).toBe('invalid_option');

@@ -14,16 +14,16 @@ export interface Demo {
   readonly folder: string;
   readonly app: DemoApp;
   readonly runtime: SessionRuntime;
-  /** The rows behind the tools, seen through a connection of its own. */
+  /** The tables behind the tools, on a separate connection. */
   readonly data: PartnerData;
   readonly session: Session;
   /** Sends a message and waits for the end or a pause. */
   send(text: string): Promise<Session>;
   messages(): Promise<readonly Message[]>;
   steps(): Promise<readonly AgentStepJSON[]>;
-  /** What a criterion said after a step, counted from 0. */
+  /** The evaluation of a criterion after a step, counted from 0. */
   evaluation(criterion: string, step: number): Promise<ContinuationEvaluation>;
-  /** Everything the assistant has said so far. */
+  /** All text of the assistant so far. */
   said(): Promise<string>;
 }
 
@@ -33,7 +33,7 @@ export function demoFolder(): string {
   return folder;
 }
 
-/** What another process would open: the same folder, nothing else shared. */
+/** Opens the demo as another process would: only the folder is shared. */
 export async function openDemo(
   folder: string,
   options: Partial<DemoOptions> = {},
@@ -50,7 +50,7 @@ export async function openDemo(
   return { app, data, runtime: runtimeOn(store, agents) };
 }
 
-/** The whole demo in a folder of its own, with one session. */
+/** The demo in its own folder, with one session. */
 export async function startDemo(options: Partial<DemoOptions> = {}): Promise<Demo> {
   const folder = demoFolder();
   const opened = await openDemo(folder, options);

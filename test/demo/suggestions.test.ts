@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ann, callIds, isSound, waiting } from '../setup/sessions.ts';
 import { demoFolder, openDemo, startDemo, type Demo } from './setup.ts';
 
-/** The tools that were called, step by step. */
+/** The tools called in each step. */
 const tools = async (demo: Demo): Promise<string[]> =>
   (await demo.steps()).map(({ toolCalls }) => toolCalls.map(({ name }) => name).join(' '));
 
@@ -19,8 +19,8 @@ const leadsIn = ({ data }: Pick<Demo, 'data'>, program: string): string[] =>
 
 const inactiveAlpine = ['lead_1874', 'lead_1902', 'lead_1921'];
 
-describe('the suggestions keep what they promise', () => {
-  it('there are six, each of them tested here', async () => {
+describe('demo suggestions', () => {
+  it('there are six, each tested here', async () => {
     const { app } = await startDemo();
     expect(app.agents[0]!.suggestions).toEqual([
       'Which programs renew this quarter?',
@@ -32,7 +32,7 @@ describe('the suggestions keep what they promise', () => {
     ]);
   });
 
-  it('a plain answer: what the database says, and who says it', async () => {
+  it('the plain answer comes from the database and names the demo model', async () => {
     const demo = await startDemo();
     const { status, output } = await demo.send('Which programs renew this quarter?');
     expect(status).toBe('completed');
@@ -53,7 +53,7 @@ describe('the suggestions keep what they promise', () => {
     await isSound(demo.runtime, demo.session.id);
   });
 
-  it('a tool that fails is tried again, and the lead is there with its data and owner', async () => {
+  it('the lead is added with its data and owner after a tool failed and was retried', async () => {
     const demo = await startDemo();
     const session = await demo.send(
       'Add a lead for Helvetia Robotics with the company data filled in',
@@ -84,7 +84,7 @@ describe('the suggestions keep what they promise', () => {
     });
   });
 
-  it('asked twice, it finds its own lead and adds none', async () => {
+  it('the second request finds the lead and adds none', async () => {
     const demo = await startDemo();
     const text = 'Add a lead for Helvetia Robotics with the company data filled in';
     await demo.send(text);
@@ -94,7 +94,7 @@ describe('the suggestions keep what they promise', () => {
     expect(leadsIn(demo, 'Nordlicht')).toEqual(before);
   });
 
-  it('deleting waits for a person; approved leads are gone, denied ones stay', async () => {
+  it('deletes need approval: approved leads are gone, denied ones stay', async () => {
     const demo = await startDemo();
     const paused = await demo.send('Clean up inactive Alpine leads');
     expect(paused.status).toBe('paused');
@@ -128,7 +128,7 @@ describe('the suggestions keep what they promise', () => {
     await isSound(demo.runtime, demo.session.id);
   });
 
-  it('all denied: nothing is deleted, and it does not ask again', async () => {
+  it('deletes nothing if all calls are denied, and does not ask again', async () => {
     const demo = await startDemo();
     const before = leadsIn(demo, 'Alpine');
     const paused = await demo.send('Clean up inactive Alpine leads');
@@ -139,7 +139,7 @@ describe('the suggestions keep what they promise', () => {
     expect(done.output).toContain('0 of 3');
   });
 
-  it('the steps limit stops it in the middle of the work, and a grant lets it finish', async () => {
+  it('the step limit stops the enrichment, and a grant lets it finish', async () => {
     const demo = await startDemo();
     const stopped = await demo.send('Enrich every lead of the Baltic program');
     expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'steps_limit', stepCount: 6 });
@@ -160,7 +160,7 @@ describe('the suggestions keep what they promise', () => {
     await isSound(demo.runtime, demo.session.id);
   });
 
-  it('"continue" in place of a grant resumes the work where it stopped', async () => {
+  it('"continue" instead of a grant resumes the work', async () => {
     const demo = await startDemo();
     await demo.send('Enrich every lead of the Baltic program');
     const done = await demo.send('continue');
@@ -172,7 +172,7 @@ describe('the suggestions keep what they promise', () => {
     expect(looked).toHaveLength(13);
   });
 
-  it('the report is large, and the answer is read out of it', async () => {
+  it('the answer is taken from a large report', async () => {
     const demo = await startDemo();
     const session = await demo.send('Show the full Nordlicht report');
     expect(session.status).toBe('completed');
@@ -187,7 +187,7 @@ describe('the suggestions keep what they promise', () => {
     expect(next.status).toBe('completed');
   });
 
-  it('a run that fails: three retries are spent, and a grant of them ends in plain words', async () => {
+  it('the import fails after three retries, and granted retries end with an explanation', async () => {
     const demo = await startDemo();
     const failed = await demo.send('Import the leads from Atlantis');
     expect(failed).toMatchObject({ status: 'failed', stopReason: 'retry_limit', stepCount: 4 });
@@ -199,7 +199,7 @@ describe('the suggestions keep what they promise', () => {
     expect(done.output).toContain('Nordlicht');
   });
 
-  it('every suggestion also works in one long conversation, one after the other', async () => {
+  it('all suggestions work in one long conversation', async () => {
     const { app, runtime } = await openDemo(demoFolder());
     const { id } = await runtime.create(ann);
     for (const text of app.agents[0]!.suggestions!) {
@@ -216,7 +216,7 @@ describe('the suggestions keep what they promise', () => {
     const answers = [...state.messages].filter(
       (m) => m.isAssistant() && /demo model/i.test(m.text),
     );
-    expect(answers).toHaveLength(2); // the first words and the first answer
+    expect(answers).toHaveLength(2); // the first message and its answer
     await isSound(runtime, id);
   });
 });

@@ -5,15 +5,15 @@ import { expect } from 'vitest';
 import { seriousFindings } from '../setup/axe.ts';
 import type { DevProcess } from './dev-process.ts';
 
-/** Pictures of every view are kept where this names a folder. */
+/** Folder for screenshots of every view. */
 const shots = process.env['ONWARD_SHOTS'];
 if (shots !== undefined) mkdirSync(shots, { recursive: true });
 export const keepsPictures: boolean = shots !== undefined;
 
-/** The console in a tab, and what went wrong in it. */
+/** The console in a tab, with its errors. */
 export interface Tab {
   readonly page: Page;
-  /** Messages of the browser's console that are errors, and exceptions. */
+  /** Errors of the browser console, and exceptions. */
   readonly errors: string[];
 }
 
@@ -26,7 +26,7 @@ export async function openTab(
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     colorScheme: 'light',
-    reducedMotion: 'reduce', // axe measures colours, and nothing is to be half faded
+    reducedMotion: 'reduce', // axe measures colors, so nothing may be half faded
     ...(shots !== undefined && { deviceScaleFactor: 2 }),
     ...look,
   });
@@ -48,7 +48,7 @@ export async function send(page: Page, text: string): Promise<void> {
   await box.press('Enter');
 }
 
-/** Begins a session with this message. */
+/** Starts a session with this message. */
 export async function begin(page: Page, text: string): Promise<void> {
   await page.evaluate(() => {
     location.hash = '#/new';
@@ -61,7 +61,7 @@ export async function begin(page: Page, text: string): Promise<void> {
 export const sessionIdOf = (page: Page): string =>
   /#\/s\/([^/?]+)/.exec(page.url())?.[1] ?? `no session in ${page.url()}`;
 
-/** What a reader reads, without the times. */
+/** Returns the visible conversation without times. */
 export async function conversation(page: Page): Promise<string> {
   const text = await page.getByRole('log', { name: 'Conversation' }).innerText();
   return text.replaceAll(/\d+(?:\.\d+)? m?s\b/g, '…');
@@ -70,10 +70,10 @@ export async function conversation(page: Page): Promise<string> {
 export const status = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByRole('banner').getByText(text).waitFor();
 
-/** Looks at the page: a picture, axe, and nothing wider than the screen. */
+/** Takes a screenshot and checks axe and the size of the page. */
 export async function look(page: Page, name: string): Promise<void> {
   if (shots !== undefined) {
-    // the caret and the arc stand still
+    // wait until the caret and the spinner stop
     await page.waitForTimeout(250);
     await page.screenshot({ path: join(shots, `${name}.png`), animations: 'disabled' });
   }
@@ -82,5 +82,5 @@ export async function look(page: Page, name: string): Promise<void> {
     const { scrollWidth, scrollHeight } = document.documentElement;
     return Math.max(scrollWidth - window.innerWidth, scrollHeight - window.innerHeight);
   });
-  expect(overflow, `${name}: nothing sticks out of the page`).toBeLessThanOrEqual(0);
+  expect(overflow, `${name}: no overflow`).toBeLessThanOrEqual(0);
 }

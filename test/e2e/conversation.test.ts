@@ -26,21 +26,21 @@ afterAll(async () => {
   await discard(dev);
 });
 
-describe('a whole conversation in the console, on the demo agent', () => {
-  it('says plainly that a demo model answers, and takes the token out of the address', async () => {
+describe('a conversation with the demo agent in the console', () => {
+  it('names the demo model, and removes the token from the URL', async () => {
     const { page } = tab;
     await page.getByText('No API key found, so the demo model answers').waitFor();
     expect(page.url()).not.toContain(dev.token);
   });
 
-  it('answers with tools; one that fails is tried again and shows as one row', async () => {
+  it('answers with tools, and shows a retried call as one row', async () => {
     const { page } = tab;
     await page
       .getByRole('button', { name: 'Add a lead for Helvetia Robotics with the company data' })
       .click();
     await page.waitForURL(/#\/s\//);
     await page.getByText('retried 1/3').waitFor();
-    await page.getByText('First try failed').waitFor();
+    await page.getByText('First attempt failed').waitFor();
     await status(page, 'Completed');
     await page
       .getByRole('log')
@@ -49,7 +49,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
     expect(await conversation(page), 'no raw tool JSON').not.toMatch(/\{"/);
   });
 
-  it('continues the conversation', async () => {
+  it('continues with a second message and an approval', async () => {
     const { page } = tab;
     await send(page, 'yes');
     await page.getByRole('heading', { name: 'Delete lead_2207?' }).waitFor();
@@ -58,7 +58,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
     await status(page, 'Completed');
   });
 
-  it('asks before it deletes: one approved as changed, one denied with a reason, one approved', async () => {
+  it('requests approvals: one approved with changes, one denied with a reason, one approved', async () => {
     const { page } = tab;
     await begin(page, 'Clean up inactive Alpine leads');
     await status(page, 'Needs approval');
@@ -72,16 +72,16 @@ describe('a whole conversation in the console, on the demo agent', () => {
     await card('lead_1874').getByRole('button', { name: /^Deny/ }).last().click();
     await card('lead_1902').getByRole('button', { name: 'Approve' }).click();
     await status(page, 'Completed');
-    await page.getByText(/denied: still in negotiation/).waitFor();
+    await page.getByText(/Denied by a person: still in negotiation/).waitFor();
 
     const results = await resultsOf(sessionIdOf(page));
     expect(results).toEqual({ lead_1921: 'ok', lead_1874: 'denied', lead_1902: 'ok' });
   });
 
-  it('stops at its limit, says why, and the button grants exactly what is missing', async () => {
+  it('stops at its limit with a reason, and the button grants exactly the needed steps', async () => {
     const { page } = tab;
     await begin(page, 'Enrich every lead of the Baltic program');
-    await status(page, 'Stopped · steps limit');
+    await status(page, 'Stopped · step limit');
     const banner = page.getByRole('region', { name: 'Why it stopped' });
     await banner.getByText(/Stopped because it used 6 of 6 steps/).waitFor();
     await banner.getByText(/To continue, add 6 steps/).waitFor();
@@ -92,7 +92,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
       .poll(() => page.evaluate(() => document.activeElement?.textContent))
       .toContain('Continue with 6 more steps');
     await page.keyboard.press('Enter');
-    await page.getByText(/Granted 6 steps · you/).waitFor();
+    await page.getByText(/You allowed 6 more steps/).waitFor();
     await status(page, 'Completed');
     await page
       .getByText(/12 of 12|All 12|12 leads/)
@@ -100,13 +100,13 @@ describe('a whole conversation in the console, on the demo agent', () => {
       .waitFor();
   });
 
-  it('shows all checks of every step, by keyboard only', async () => {
+  it('shows all checks of a step, with keyboard navigation', async () => {
     const { page } = tab;
     await page.keyboard.press('t');
     await page.waitForURL(/\/trace/);
     const step = (n: number) => page.getByRole('button', { name: new RegExp(`^Step ${n} \\d`) });
     await step(6).click();
-    await page.getByText('one is enough to stop it').waitFor();
+    await page.getByText('one is enough').waitFor();
     await page.getByText('6 of 6 steps used while work is still pending').waitFor();
     await page.keyboard.press('k');
     await page.waitForURL(/\/trace\/5/);
@@ -115,7 +115,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
     await page.waitForURL(/#\/s\/[^/]+$/);
   });
 
-  it('a failed run shows the deciding check and the remedy', async () => {
+  it('shows the deciding check of a failed run', async () => {
     const { page } = tab;
     await begin(page, 'Import the leads from Atlantis');
     await page.getByRole('region', { name: 'Why it stopped' }).waitFor();
@@ -125,7 +125,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
       .waitFor();
   });
 
-  it('finds sessions by what was said in them', async () => {
+  it('finds sessions by the text of their messages', async () => {
     const { page } = tab;
     await page.keyboard.press('Escape');
     await page.getByRole('log').click();
@@ -137,12 +137,12 @@ describe('a whole conversation in the console, on the demo agent', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('not one error in the browser’s console', () => {
+  it('causes no error in the browser console', () => {
     expect(tab.errors).toEqual([]);
   });
 });
 
-/** What became of each delete_lead, by the lead it was about. */
+/** Returns the result of each delete_lead call by lead. */
 async function resultsOf(sessionId: string): Promise<Record<string, string>> {
   const response = await api(dev, `/sessions/${sessionId}/trace`);
   const trace = (await response.json()) as {

@@ -5,29 +5,29 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { removeFolder } from '../setup/folders.ts';
 
-/** `onward dev` as it is shipped, in a process and a folder of its own. */
+/** The built `onward dev` in a child process with its own folder. */
 export interface DevProcess {
   readonly url: string;
   readonly port: number;
   readonly token: string;
   readonly folder: string;
-  /** As a machine that loses power would. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** As Ctrl-C would; resolves to the exit code. */
+  /** Sends SIGINT and resolves to the exit code. */
   stop(): Promise<number | null>;
 }
 
 export interface DevOptions {
-  /** One that an earlier process has used. */
+  /** Folder of an earlier process. */
   readonly folder?: string;
   readonly port?: number;
-  /** The text of `onward.config.mjs`; left out, the demo agent answers. */
+  /** Text of `onward.config.mjs`. Default: the demo agent. */
   readonly config?: string;
 }
 
 const cli = resolve('dist/cli/main.js');
 
-/** Inside the project, so that a config finds this package by its name. */
+/** Creates a folder inside the project, so that a config can import this package. */
 function devFolder(): string {
   mkdirSync('build', { recursive: true });
   return mkdtempSync(resolve('build/e2e-'));
@@ -46,7 +46,7 @@ export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
   const started = await Promise.race([
     firstLine(child),
     exited.then(() => {
-      throw new Error(`onward dev has ended before it began: ${said}`);
+      throw new Error(`onward dev ended before it started: ${said}`);
     }),
   ]);
   const { url, token, port } = JSON.parse(started) as { url: string; token: string; port: number };
@@ -75,10 +75,10 @@ export async function discard(dev: DevProcess | undefined): Promise<void> {
 const firstLine = async ({ stdout }: ChildProcess): Promise<string> => {
   if (!stdout) throw new Error('no output');
   for await (const line of createInterface({ input: stdout })) return line;
-  throw new Error('onward dev said nothing');
+  throw new Error('onward dev printed nothing');
 };
 
-/** Asks the API as the console does. */
+/** Calls the API like the console. */
 export async function api(
   { url, token }: DevProcess,
   path: string,

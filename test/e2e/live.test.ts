@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 afterEach(() => discard(dev));
 
-/** The texts of a session as the server keeps them. */
+/** Returns the stored answers of a session. */
 async function texts(sessionId: string): Promise<readonly string[]> {
   const response = await api(dev, `/sessions/${sessionId}/messages`);
   const { messages } = (await response.json()) as {
@@ -23,13 +23,13 @@ async function texts(sessionId: string): Promise<readonly string[]> {
   return messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
 }
 
-describe('what a reader may do at any moment', () => {
-  it('a reload in mid-stream loses nothing and doubles nothing', async () => {
+describe('the console during a run', () => {
+  it('shows every line once after reloads', async () => {
     dev = await startDev();
     const { page, errors } = await openTab(browser, dev);
     await begin(page, 'Which programs renew this quarter?');
     const sessionId = sessionIdOf(page);
-    // in the middle of the first text, of a tool, and of the last text
+    // during the first text and during a tool
     for (const moment of [/Demo model/, /search_programs/]) {
       await page.getByText(moment).first().waitFor();
       await page.reload();
@@ -49,7 +49,7 @@ describe('what a reader may do at any moment', () => {
     expect(errors).toEqual([]);
   });
 
-  it('two tabs agree, also on a grant and on an approval that both could give', async () => {
+  it('shows the same in two tabs that answer the same approvals', async () => {
     dev = await startDev();
     const one = await openTab(browser, dev);
     await begin(one.page, 'Clean up inactive Alpine leads');
@@ -59,7 +59,7 @@ describe('what a reader may do at any moment', () => {
     await one.page.getByRole('button', { name: 'Approve' }).first().click();
     await expect.poll(() => two.page.getByRole('button', { name: 'Approve' }).count()).toBe(2);
     await two.page.getByRole('button', { name: 'Approve' }).first().click();
-    // the cards move up when one is answered elsewhere, also under a click
+    // the cards move when the other tab answers, also during a click
     const open = one.page.getByRole('button', { name: 'Approve' });
     const answerAll = async () => {
       if ((await open.count()) > 0)
@@ -76,10 +76,12 @@ describe('what a reader may do at any moment', () => {
       return first === second ? [] : [first, second];
     };
     await expect.poll(differences).toEqual([]);
-    expect([...one.errors, ...two.errors]).toEqual([]);
+    // the browser logs 409 for a call that the other tab has answered
+    const isLate = (text: string): boolean => text.includes('409 (Conflict)');
+    expect([...one.errors, ...two.errors].filter((text) => !isLate(text))).toEqual([]);
   });
 
-  it('D18: the server dies in mid-run and comes back; the run continues, and no tool runs twice', async () => {
+  it('D18: continues after a crash of the server without running a tool twice', async () => {
     dev = await startDev();
     const { page, errors } = await openTab(browser, dev);
     await begin(page, 'Enrich every lead of the Baltic program');
@@ -87,11 +89,11 @@ describe('what a reader may do at any moment', () => {
     await page.getByRole('log').getByText('2 of 12 looked up').waitFor();
     await dev.kill();
     await page
-      .getByText(/Connection lost|does not answer/)
+      .getByText(/Connection lost|does not respond/)
       .first()
       .waitFor();
     dev = await startDev({ folder: dev.folder, port: dev.port });
-    await status(page, 'Stopped · steps limit');
+    await status(page, 'Stopped · step limit');
     const response = await api(dev, `/sessions/${sessionId}/trace`);
     const { steps } = (await response.json()) as {
       steps: { number: number; bars: { callId: string | null; state: string }[] }[];
@@ -99,17 +101,17 @@ describe('what a reader may do at any moment', () => {
     expect(steps.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
     const calls = steps.flatMap(({ bars }) => bars.flatMap(({ callId }) => callId ?? []));
     expect(new Set(calls).size).toBe(calls.length);
-    // the browser itself reports the requests without a server
+    // the browser logs requests without a server
     expect(errors.filter((text) => !/ERR_|Failed to load resource|net::/.test(text))).toEqual([]);
   });
 
-  it('Ctrl-C finishes the running step, and the next start continues', async () => {
+  it('continues after Ctrl-C and a restart of the server', async () => {
     dev = await startDev();
     const { page } = await openTab(browser, dev);
     await begin(page, 'Enrich every lead of the Baltic program');
     await page.getByRole('log').getByText('2 of 12 looked up').waitFor();
     expect(await dev.stop()).toBe(0);
     dev = await startDev({ folder: dev.folder, port: dev.port });
-    await status(page, 'Stopped · steps limit');
+    await status(page, 'Stopped · step limit');
   });
 });

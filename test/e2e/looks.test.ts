@@ -36,7 +36,7 @@ afterAll(async () => {
   await discard(dev);
 });
 
-/** Each theme and each width; all four when pictures are requested. */
+/** Each theme and each width; all four combinations for screenshots. */
 const looks = [
   ['light', 1280],
   ['dark', 390],
@@ -61,20 +61,20 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
   const go = (path: string): Promise<unknown> => page.goto(`${dev.url}/${path}`);
   const see = (name: string): Promise<void> => look(page, `${name}-${theme}-${width}`);
 
-  it('sessions', async () => {
+  it('shows the list of sessions', async () => {
     await go('#/');
     await page.getByRole('link', { name: /Baltic/ }).waitFor();
     await see('sessions');
   });
 
-  it('a new session', async () => {
+  it('shows the page of a new session', async () => {
     await go('#/new');
     await page.getByRole('button', { name: messages.waiting }).waitFor();
     await see('start');
   });
 
   it.each(['answered', 'stopped', 'failed', 'waiting', 'large'] as const)(
-    'chat: %s',
+    'shows the chat of a session: %s',
     async (name) => {
       await go(`#/s/${ids[name]}`);
       await page.getByText(messages[name]).first().waitFor({ state: 'attached' });
@@ -87,7 +87,7 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     },
   );
 
-  it('chat: an approval that is edited', async () => {
+  it('shows an edited approval', async () => {
     await go(`#/s/${ids.waiting}`);
     await page.getByRole('button', { name: 'Edit arguments' }).first().click();
     await page.getByLabel('notify_owner').first().selectOption('false');
@@ -95,20 +95,23 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     await page.keyboard.press('Escape');
   });
 
-  it.each(['answered', 'stopped', 'failed', 'waiting'] as const)('trace: %s', async (name) => {
-    await go(`#/s/${ids[name]}/trace`);
-    await page.getByRole('region', { name: 'Timeline' }).waitFor();
-    await page.getByRole('region', { name: 'Checks by step' }).waitFor();
-    await see(`trace-${name}`);
-  });
+  it.each(['answered', 'stopped', 'failed', 'waiting'] as const)(
+    'shows the trace of a session: %s',
+    async (name) => {
+      await go(`#/s/${ids[name]}/trace`);
+      await page.getByRole('region', { name: 'Timeline' }).waitFor();
+      await page.getByRole('region', { name: 'Checks by step' }).waitFor();
+      await see(`trace-${name}`);
+    },
+  );
 
-  it('trace: a step in the middle', async () => {
+  it('shows the trace of an earlier step', async () => {
     await go(`#/s/${ids.stopped}/trace/2`);
     await page.getByText(/Continued because/).waitFor();
     await see('trace-step');
   });
 
-  it('a session that is not there, and a search without a match', async () => {
+  it('shows a missing session and an empty search', async () => {
     await go('#/s/00000000-0000-4000-8000-000000000000');
     await page.getByRole('heading', { level: 2, name: 'Session not found' }).waitFor();
     await see('not-found');
@@ -119,7 +122,7 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     await page.getByRole('searchbox').fill('');
   });
 
-  it('help', async () => {
+  it('shows the help', async () => {
     await go('#/');
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await page.keyboard.press('?');
@@ -128,13 +131,13 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     await page.keyboard.press('Escape');
   });
 
-  it('the browser had nothing to complain about', () => {
-    // the session that is not there is asked for all the same
+  it('causes no error in the browser console', () => {
+    // the missing session is requested
     expect(tab.errors.filter((text) => !text.includes('404'))).toEqual([]);
   });
 });
 
-it('signed out', async () => {
+it('asks for a token if it is wrong', async () => {
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${dev.url}/#token=wrong-token-0123456789`);
   await page.getByLabel('Token or address').waitFor();

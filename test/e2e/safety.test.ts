@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 const secret = 'sk-live-4f9a2b7c8d1e6f3a5b9c0d2e';
 const bens = 'token-of-ben-0123456789abcdef';
 
-/** An agent that says and returns whatever an attacker could want to see on the page. */
+/** An agent with markup and secrets in all names, texts and results. */
 const config = `
 import { AgentBuilder, defineTool, ErrorPolicy } from 'onward';
 import { defineConfig } from 'onward/config';
@@ -40,7 +40,7 @@ const answers = (request) => {
   const last = request.messages.at(-1);
   if (last.isUser())
     return ScenarioStep.toolCalls(
-      // a tool that the model made up, one that fails, and one that answers
+      // an unknown tool, one that fails, and one that returns
       [{ name: evil, args: { [evil]: evil } }, { name: 'fail', args: {} }, { name: 'page', args: { url: evil } }],
       evil,
     );
@@ -70,14 +70,14 @@ afterAll(async () => {
   await discard(dev);
 });
 
-/** All that a click would show, also inside of what is folded itself. */
+/** Opens all collapsed elements. */
 const unfold = (page: Page): Promise<void> =>
   page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true;
   });
 
-describe('the console is safe to look at', () => {
-  it('nothing that a model, a tool, a user or a config says is ever executed', async () => {
+describe('the safety of the console', () => {
+  it('executes no markup of a model, a tool, a user or a config', async () => {
     const { page, errors } = await openTab(browser, dev);
     await begin(page, '<img src=x onerror="window.pwned=5"> hello');
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -92,10 +92,10 @@ describe('the console is safe to look at', () => {
     expect(pwned).toBeUndefined();
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
     expect(await page.locator('main img[src="x"], main script').count()).toBe(0);
-    expect(errors, 'the content security policy had nothing to refuse').toEqual([]);
+    expect(errors, 'the content security policy refuses nothing').toEqual([]);
   });
 
-  it('D43: the planted secret is on no page and in no answer', async () => {
+  it('D43: shows the secret on no page and in no response', async () => {
     const { page } = await openTab(browser, dev);
     await begin(page, 'hello');
     const sessionId = sessionIdOf(page);
@@ -109,7 +109,7 @@ describe('the console is safe to look at', () => {
     }
   });
 
-  it('another owner sees nothing: no session in the list, and “not found” at its address', async () => {
+  it('shows no session to another owner', async () => {
     const ann = await openTab(browser, dev);
     await begin(ann.page, 'a private matter');
     const sessionId = sessionIdOf(ann.page);
@@ -124,19 +124,19 @@ describe('the console is safe to look at', () => {
     expect([foreign.status, missing.status]).toEqual([404, 404]);
   });
 
-  it('without a token, or with a wrong one, the page asks for it and shows nothing', async () => {
+  it('asks for a token if it is missing or wrong, and shows nothing', async () => {
     for (const hash of ['', '#token=wrong-token-0123456789']) {
       const page = await (await browser.newContext()).newPage();
       await page.goto(`${dev.url}/${hash}`);
       await page.getByLabel('Token or address').waitFor();
       expect(await page.getByRole('listitem').count()).toBe(0);
-      expect(page.url(), 'the address does not keep it').not.toContain('wrong-token');
+      expect(page.url(), 'the URL does not contain it').not.toContain('wrong-token');
     }
     for (const token of ['', 'wrong', `${dev.token}x`])
       expect((await api(dev, '/sessions', { token })).status).toBe(401);
   });
 
-  it('a foreign page cannot make the browser act: another site, another host name', async () => {
+  it('refuses requests of another site', async () => {
     const body = { message: 'hello' };
     const cross = await fetch(`${dev.url}/api/sessions`, {
       method: 'POST',

@@ -5,7 +5,7 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../setup/folders.ts';
 
-/** The store as docs/extending.md shows it, without the lines that run the suite. */
+/** The store from docs/extending.md, without the lines that run the test suite. */
 const page = readFileSync('docs/extending.md', 'utf8');
 const code = /```ts\n(import \{ DatabaseSync \}[\s\S]*?)\nconst cases = /.exec(page)?.[1] ?? '';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => removeFolder(folder));
 
-/** One process over the database of a case, to its end. */
+/** Runs a process on the database of a case until it exits. */
 function run(name: string, dieAt: string): { signal: string | null; said: string } {
   const args = [worker, join(folder, `${name}.db`), join(folder, `${name}.txt`), dieAt];
   const { signal, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
@@ -45,12 +45,12 @@ const effects = (name: string): string[] =>
     .trim()
     .split('\n');
 
-describe('the store of the recipe', () => {
+describe('the store recipe in docs/extending.md', () => {
   it('is on the page', () => {
     expect(code).toContain('export function tableStore');
   });
 
-  it('keeps a session without disturbance', () => {
+  it('stores a session', () => {
     const { signal, said } = run('whole', '');
     expect([signal, said.split('\n')[0]]).toEqual([null, 'user: "Note three things."']);
     expect(said).toContain('assistant: "All noted."');
@@ -58,7 +58,7 @@ describe('the store of the recipe', () => {
   }, 30_000);
 
   it.each(['a', 'b', 'c'])(
-    'D18 D24: a process dies in call %s: another continues, loses nothing and runs nothing twice',
+    'D18 D24: after a process dies in call %s, another one continues, loses nothing and runs nothing twice',
     (dieAt) => {
       expect(run(dieAt, dieAt).signal).toBe('SIGKILL');
       const { signal, said } = run(dieAt, '');

@@ -1,8 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { AgentBuilder, defineTool, ErrorPolicy, SessionRuntime, type SessionStore } from 'onward';
+import { AgentBuilder, defineTool, ErrorPolicy, SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 
-/** The process that dies: at the call that `dieAt` names, after its effect and before anybody knows of it. */
+/** A process that dies in the call named by `dieAt`, after its effect and before its result is stored. */
 export async function work(
   store: SessionStore,
   { effects, dieAt }: { readonly effects: string; readonly dieAt: string },
@@ -21,7 +22,7 @@ export async function work(
   const found = await store.find('s');
   const agent = AgentBuilder.base()
     .withName('clerk')
-    // a process that takes over asks for what comes after the step that was cut
+    // a process that takes over asks for the answer after the interrupted step
     .withModel(DeterministicDriver.fromSteps(...script.slice(found ? found.stepCount + 1 : 0)))
     .withTools(note)
     .withErrorPolicy(ErrorPolicy.retryToolErrors(3).withHandling('unknown', 'ignore'))

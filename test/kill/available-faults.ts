@@ -8,7 +8,7 @@ const tell = (line: string): void => {
   told.add(line);
 };
 
-/** Those of the faults that this machine can do; says which it cannot. */
+/** The faults that this machine supports. Logs the others. */
 export function availableFaults(
   kinds: readonly FaultKind[],
   server: TestPostgres | null,

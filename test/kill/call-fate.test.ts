@@ -39,8 +39,8 @@ const problems = (
   starts = 1,
 ): readonly string[] => fateOf({ id: 'c', tool, result }, starts, effects, false).problems;
 
-describe('the fate of a call', () => {
-  it('accepts a call that ran once, again where it may, or with unknown effect', () => {
+describe('the check of a call', () => {
+  it('accepts a call that ran once, ran again if idempotent, or has an unknown effect', () => {
     expect(problems('pay', ran('pay'))).toEqual([]);
     expect(problems('look', [...ran('look'), ...ran('look', 2)], ok('look'), 2)).toEqual([]);
     expect(problems('pay', [line('begin', 'pay')], unknown('pay'))).toEqual([]);
@@ -62,7 +62,7 @@ describe('the fate of a call', () => {
       problems('ask', [line('answering', 'deny'), line('answered', 'deny'), ...ran('ask')]),
     ],
     ['was answered twice', problems('ask', [...asked, ...asked, ...ran('ask')])],
-  ])('is a problem where it %s', (_what, found) => {
+  ])('reports a call that %s', (_what, found) => {
     expect(found.length).toBeGreaterThan(0);
   });
 });

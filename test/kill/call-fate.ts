@@ -2,7 +2,7 @@ import type { ToolResult } from '../../src/tools/tool-result.ts';
 import type { Effect } from './effect-log.ts';
 import { resultOf, traits } from './kill-agent.ts';
 
-/** One call of an execution: its session's agent made it, or an agent behind another call. */
+/** One call of an execution, from the agent of the session or a nested agent. */
 export interface Call {
   readonly id: string;
   readonly tool: string;
@@ -10,15 +10,15 @@ export interface Call {
 }
 
 export interface Fate {
-  /** Times that the tool began. */
+  /** How many times the tool started. */
   readonly begins: number;
   readonly isUnknown: boolean;
-  /** An idempotent tool began more than once. */
+  /** Whether an idempotent tool started more than once. */
   readonly isBegunAgain: boolean;
   readonly problems: readonly string[];
 }
 
-/** Holds the result of a call against the lines that its execution left. */
+/** Compares the result of a call with the effects that its execution logged. */
 export function fateOf(
   { id, tool, result }: Call,
   starts: number,
@@ -26,7 +26,7 @@ export function fateOf(
   isStopped: boolean,
 ): Fate {
   const trait = traits[tool];
-  // an agent: its own calls are looked at
+  // for a nested agent, its own calls are checked
   if (!trait) return { begins: 0, isUnknown: false, isBegunAgain: false, problems: [] };
   const lines = effects.filter(({ subject, detail }) => subject === id || detail === id);
   const of = (kind: Effect['kind'], type?: string): readonly Effect[] =>
@@ -66,7 +66,7 @@ export function fateOf(
       wrong('began again after its result was known');
   }
 
-  /** A call is answered once, the answer counts, and nothing that needs approval begins before it. */
+  /** Checks that a call is answered once, that the answer counts, and that nothing starts before an approval. */
   function answered(): void {
     const answers = of('answered');
     if (answers.length > 1) wrong(`was answered ${answers.length} times`);

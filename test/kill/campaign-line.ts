@@ -1,6 +1,6 @@
 import type { CampaignReport } from './kill-run.ts';
 
-/** A campaign in one line, for people. */
+/** Formats a campaign as one line. */
 export const campaignLine = (report: Omit<CampaignReport, 'kept'>): string =>
   [
     `seed ${report.seed}`,

@@ -21,24 +21,24 @@ async function expectNothingLost(options: Options, leastDeaths: number): Promise
   expect(report.unknownFates).toBeGreaterThan(0);
 }
 
-/** Plans of one step, and how many processes die in each at least. */
+/** One-step plans, each with the minimum number of processes that die. */
 const plans: readonly [string, Plan, number][] = [
   ['one tool', [['note']], 16],
-  ['three tools, of which one may run again', [['note', 'look', 'pay']], 20],
-  ['an approval beside a tool', [['ask', 'note']], 24],
-  ['a nested agent with an approval of its own', [['consult']], 30],
+  ['three tools, one of them idempotent', [['note', 'look', 'pay']], 20],
+  ['an approval next to a tool', [['ask', 'note']], 24],
+  ['a nested agent with its own approval', [['consult']], 30],
   ['a nested agent beside a slow tool', [['errand', 'slow']], 24],
 ];
 
 describe.concurrent('D16 D18 D24 D26 D46: a process that dies at any point of a step, on SQLite', () => {
   it.each(plans)(
-    '%s: another continues, and nothing runs twice',
+    '%s: another process continues, and nothing runs twice',
     (_what, plan, deaths) => expectNothingLost({ plan, postgres: null }, deaths),
     TIMEOUT_MS,
   );
 
   it(
-    'stopped before another continues: what it had begun is said to be unknown',
+    'a stop before another process continues reports started calls as unknown',
     () => expectNothingLost({ plan: [['look', 'pay']], postgres: null, thenStop: true }, 18),
     TIMEOUT_MS,
   );
@@ -52,7 +52,7 @@ describe('D16 D18 D26 D46: a process that dies at any point of a step, on Postgr
   afterAll(() => server.stop());
 
   it(
-    'one tool: another continues, and nothing runs twice',
+    'one tool: another process continues, and nothing runs twice',
     () => {
       const postgres = { url: server.url, schema: `points_${process.pid}` };
       return expectNothingLost({ plan: [['note']], postgres }, 16);

@@ -12,7 +12,7 @@ import { WorkerProcess } from './worker-process.ts';
 import { removeFolder } from '../setup/folders.ts';
 
 export interface PointsReport {
-  /** How many processes died, each at a point of its own. */
+  /** How many processes died, each at a different point. */
   readonly deaths: number;
   readonly unknownFates: number;
   readonly violations: readonly string[];
@@ -23,8 +23,8 @@ const RECOVERY_MS = 20_000;
 const MOST_POINTS = 200;
 
 /**
- * Lets one process after another do the same turn and die at the next point: before and after each write of the store,
- * and where a tool begins and ends. Another process continues each time. Ends when no process has to die any more.
+ * Starts one process after another for the same turn. Each one dies at the next point: before and after each write of
+ * the store, and where a tool starts and ends. Another process continues each time. Ends when a process survives.
  */
 export async function killAtEveryPoint(options: {
   readonly workerFile: string;
@@ -49,7 +49,7 @@ export async function killAtEveryPoint(options: {
   });
   const client = new SessionClient(runtime, write);
   const hire = (): WorkerProcess => new WorkerProcess(workerFile, job);
-  // there is always one ahead: it finds what the one before has left
+  // one process is always started ahead and takes over what the previous one left
   let next = hire();
   const began = performance.now();
   let deaths = 0;
@@ -69,7 +69,7 @@ export async function killAtEveryPoint(options: {
         }
         deaths += 1;
         const found = violations.length;
-        if (thenStop) await client.stop({ session }).catch(() => {}); // it may not be there yet
+        if (thenStop) await client.stop({ session }).catch(() => {}); // it may not exist yet
         await Promise.race([client.wholeTurn(session, plan), sleep(RECOVERY_MS)]);
         const report = await checkSessions(
           { store, runtime },

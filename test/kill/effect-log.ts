@@ -2,9 +2,9 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 
 /**
- * What processes leave in the file that they share: `claimed` with the token of a lease, `begin` and `end` of a tool,
- * `heard` of an event, and what a client asked for (`sending`, `answering`, `stopping`) with what came of it
- * (`accepted`, `refused`, `answered`).
+ * Lines in the log file that all processes share: `claimed` with the token of a lease and its worker, `begin` and `end` of a tool,
+ * `heard` for an event, and client requests (`sending`, `answering`, `stopping`) with their results (`accepted`,
+ * `refused`, `answered`).
  */
 export type EffectKind =
   | 'claimed'
@@ -22,18 +22,18 @@ export interface Effect {
   readonly kind: EffectKind;
   readonly session: string;
   readonly execution: string;
-  /** Id of a call, number of an event, or token of a lease. */
+  /** A call id, event number or lease token. */
   readonly subject: string;
-  /** Name of a tool, type of an event, or an answer. */
+  /** A tool name, event type or answer. */
   readonly what: string;
-  /** Of an event: the call, or agent and number of the step. Of a tool that begins: the lease it begins under. */
+  /** For an event: the call, or the agent and step number. For a tool that starts: its lease. */
   readonly detail: string;
   readonly pid: number;
 }
 
 export type WriteEffect = (effect: Partial<Effect> & Pick<Effect, 'kind' | 'session'>) => void;
 
-/** Appends lines: written with the call, so that they outlive the process, and in one order for all processes. */
+/** Appends lines synchronously, so that they survive the process and have one order for all processes. */
 export const effectLog =
   (path: string): WriteEffect =>
   ({ kind, session, execution = '-', subject = '-', what = '-', detail = '-' }) =>
@@ -42,7 +42,7 @@ export const effectLog =
       `${kind} ${session} ${execution} ${subject} ${what} ${detail} ${process.pid}\n`,
     );
 
-/** The detail of a tool that begins. */
+/** The detail of a tool that starts. */
 export const underLease = (token: number): string => `lease:${token}`;
 export const leaseOf = ({ detail }: Effect): number => Number(detail.replace('lease:', ''));
 
@@ -51,7 +51,7 @@ export const readEffects = (path: string): readonly Effect[] =>
 
 export const sizeOfLog = async (path: string): Promise<number> => (await stat(path)).size;
 
-/** What was written behind a place in the file; a line that is not whole yet is left out. */
+/** Reads the lines after a file position, without an incomplete last line. */
 export async function effectsFrom(path: string, place: number): Promise<readonly Effect[]> {
   const file = await open(path);
   try {

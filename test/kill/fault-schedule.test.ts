@@ -13,15 +13,15 @@ const scripts = (seed: number): string =>
     }),
   );
 
-describe('a seed', () => {
-  it.each([1, 2, 940_707_375])('%i gives the same faults and the same turns again', (seed) => {
+describe('the seed of a campaign', () => {
+  it.each([1, 2, 940_707_375])('%i always gives the same faults and turns', (seed) => {
     expect(lines(seed)).toEqual(lines(seed));
     expect(lines(seed)).not.toEqual(lines(seed + 1));
     expect(scripts(seed)).toBe(scripts(seed));
     expect(scripts(seed)).not.toBe(scripts(seed + 1));
   });
 
-  it('gives every kind of fault where there is room, and only those that were asked for', () => {
+  it('gives every kind of fault if the count allows, and only requested kinds', () => {
     for (const store of ['sqlite', 'postgres'] as const) {
       const kinds = kindsFor(store);
       const dealt = faultSchedule(7, { ...options, kinds, count: kinds.length + 2 });
@@ -32,11 +32,11 @@ describe('a seed', () => {
     ).toEqual(new Set(['lock']));
   });
 
-  it('gives nothing where nothing can be done', () => {
+  it('gives no faults without kinds', () => {
     expect(faultSchedule(3, { ...options, kinds: [] })).toEqual([]);
   });
 
-  it('freezes for longer than a lease lasts, and meets every worker', () => {
+  it('freezes for longer than a lease and affects every worker', () => {
     const dealt = faultSchedule(11, { ...options, count: 400 });
     for (const { kind, ms } of dealt) if (kind === 'freeze') expect(ms).toBeGreaterThan(600);
     expect(new Set(dealt.map(({ slot }) => slot))).toEqual(new Set([0, 1, 2]));

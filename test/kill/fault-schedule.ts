@@ -1,10 +1,10 @@
 import { between, pick, seededRandom, seedOf, shuffled } from './random.ts';
 
 /**
- * `kill`: SIGKILL of a worker. `kill-all`: of all. `deploy`: a worker is asked to leave. `freeze`: SIGSTOP for longer than
- * the lease. `lost-reply`: a statement is carried out, and its answer lost. `silence`: connections say nothing more.
- * `cut`: they break. `crash`: SIGKILL of the server and a restart. `lock`: another process locks the file. `clock`: the
- * wall clock of a worker jumps.
+ * `kill`: SIGKILL of a worker. `kill-all`: SIGKILL of all workers. `deploy`: a worker is asked to exit. `freeze`:
+ * SIGSTOP for longer than the lease. `lost-reply`: a statement is executed and its answer lost. `silence`: connections
+ * send nothing more. `cut`: connections break. `crash`: SIGKILL of the server and a restart. `lock`: another process
+ * locks the file. `clock`: the wall clock of a worker jumps.
  */
 export type FaultKind =
   | 'kill'
@@ -20,7 +20,7 @@ export type FaultKind =
 
 export type StatementKind = 'claim' | 'commit' | 'renew' | 'accept' | 'decide';
 
-/** How the store's SQL gives away what a statement does. */
+/** Patterns that identify the statements of the store. */
 export const statements: Readonly<Record<StatementKind, RegExp>> = {
   claim: /nextval\(/,
   commit: /with fenced as/,
@@ -31,21 +31,21 @@ export const statements: Readonly<Record<StatementKind, RegExp>> = {
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** Since the fault before. */
+  /** Milliseconds since the previous fault. */
   readonly afterMs: number;
-  /** The place of the worker that it meets. */
+  /** The slot of the affected worker. */
   readonly slot: number;
-  /** Waits for a moment in which the worker runs a tool. */
+  /** Whether it waits until the worker runs a tool. */
   readonly isAimed: boolean;
-  /** How long it lasts, or how far the clock is from the right time then. */
+  /** How long it lasts, or the new clock offset, in milliseconds. */
   readonly ms: number;
-  /** Which one loses its answer. */
+  /** The statement that loses its answer. */
   readonly statement: StatementKind;
-  /** Whether the connection breaks with the lost answer, or stays and is silent. */
+  /** Whether the connection breaks with the lost answer or stays open and silent. */
   readonly effect: 'lose' | 'swallow';
 }
 
-/** How many of a hundred, about. */
+/** Approximate percentages. */
 const weights: Readonly<Record<FaultKind, number>> = {
   kill: 30,
   'lost-reply': 20,
@@ -62,7 +62,7 @@ export const faultKinds: readonly FaultKind[] = Object.keys(weights) as FaultKin
 
 const needsServer: ReadonlySet<FaultKind> = new Set(['lost-reply', 'silence', 'cut', 'crash']);
 
-/** Those that make sense for a store. */
+/** The kinds that apply to a store. */
 export const kindsFor = (store: 'sqlite' | 'postgres'): readonly FaultKind[] =>
   faultKinds.filter((kind) => (store === 'sqlite' ? !needsServer.has(kind) : kind !== 'lock'));
 
@@ -77,7 +77,7 @@ const clocks: readonly number[] = [
   0,
 ];
 
-/** What is done to a campaign, in this order: the same for the same seed. Every kind occurs if there is room. */
+/** The faults of a campaign in order, the same for the same seed. Every kind occurs if the count allows. */
 export function faultSchedule(
   seed: number,
   options: {
@@ -106,7 +106,7 @@ export function faultSchedule(
   }));
 }
 
-/** A fault in one line, for people. */
+/** Formats a fault as one line. */
 export function describeFault({
   kind,
   afterMs,

@@ -2,36 +2,40 @@ import {
   AgentBuilder,
   defineTool,
   ErrorPolicy,
-  modelCallFailed,
-  pairingProblem,
   type Agent,
-  type InferenceChunk,
-  type InferenceDriver,
-  type InferenceResponse,
   type Message,
   type Tool,
   type ToolContext,
 } from 'onward';
+import {
+  type InferenceDriver,
+  modelCallFailed,
+  type InferenceChunk,
+  type InferenceResponse,
+} from 'onward/drivers';
+import { pairingProblem } from '../../src/messages/pairing.ts';
 import { hostileIds } from '../setup/hostile-ids.ts';
 import { underLease, type WriteEffect } from './effect-log.ts';
 import { between, seedOf, sleep } from './random.ts';
 
-/** What the model asks for, step by step; after the last step it answers. */
+/** The tool calls of the model, step by step. It answers after the last step. */
 export type Plan = readonly (readonly string[])[];
 
 export interface KillAgentOptions {
   readonly write: WriteEffect;
   readonly random: () => number;
-  /** The token of the lease under which this process works on a session, as far as it knows. */
+  /** How many times longer tools and model calls take. Default 1. */
+  readonly pace?: number;
+  /** The lease token under which this process works on a session, as far as it knows. */
   readonly tokenOf?: (session: string) => number;
-  /** Called where a tool has left its line. */
+  /** Called after a tool logged an effect. */
   readonly reached?: (effect: string) => void;
 }
 
 interface ToolTraits {
   readonly idempotent?: boolean;
   readonly needsApproval?: boolean;
-  /** At least and at most, in milliseconds; a tool without it answers at once. */
+  /** Minimum and maximum duration in milliseconds. A tool without it answers at once. */
   readonly takes?: readonly [number, number];
   readonly resultChars?: number;
 }
@@ -48,14 +52,14 @@ export const traits: Readonly<Record<string, ToolTraits>> = {
   sign: { needsApproval: true },
 };
 
-/** Agents as tools, and what the model hands them. */
+/** Nested agents and the plans that the model gives them. */
 const nestedPlans: Readonly<Record<string, Plan>> = {
   research: [['fetch'], ['book', 'fetch']],
   consult: [['book', 'sign']],
   errand: [['book']],
 };
 
-/** The text of a user message that makes the model follow the plan; hostile: with ids as no provider should give them. */
+/** A user message that makes the model follow the plan. `isHostile` makes it use invalid call ids. */
 export const planText = (tag: string, plan: Plan, isHostile = false): string =>
   `#${tag}${isHostile ? ' hostile' : ''} ${JSON.stringify(plan)}`;
 
@@ -73,9 +77,9 @@ export function readPlan(content: unknown): AskedPlan | null {
     : null;
 }
 
-/** An agent with a model that knows nothing but the conversation: any process can continue with it anywhere. */
+/** An agent whose model needs only the conversation, so that any process can continue. */
 export function killAgent(options: KillAgentOptions): Agent {
-  const { write, random, reached, tokenOf = () => 0 } = options;
+  const { write, random, reached, tokenOf = () => 0, pace = 1 } = options;
   const tool = (name: string): Tool => {
     const { takes, resultChars = 0, ...rest } = traits[name] ?? {};
     return defineTool({
@@ -97,12 +101,12 @@ export function killAgent(options: KillAgentOptions): Agent {
         };
         write({ kind: 'begin', ...effect, detail: underLease(tokenOf(effect.session)) });
         reached?.(`begin of ${name}`);
-        return takes ? sleep(between(random, ...takes)).then(end) : end();
+        return takes ? sleep(pace * between(random, ...takes)).then(end) : end();
       },
     });
   };
-  const driver = plannedDriver(() => between(random, 0, 6));
-  // an unknown effect is told to the model, and the run continues
+  const driver = plannedDriver(() => pace * between(random, 0, 6));
+  // an unknown effect is reported to the model, and the run continues
   const policy = ErrorPolicy.ignoreToolErrors().withHandling('unknown', 'ignore');
   const base = AgentBuilder.base().withDriver(driver).withErrorPolicy(policy);
   const nested = base.withName('helper').withTools(tool('fetch'), tool('book'), tool('sign'));
@@ -115,7 +119,7 @@ export function killAgent(options: KillAgentOptions): Agent {
     .build();
 }
 
-/** How the result of a call begins. */
+/** The start of the result of a call. */
 export const resultOf = (tool: string, callId: string): string => `${tool} of ${callId}`;
 
 function plannedDriver(waitMs: () => number): InferenceDriver {
@@ -135,7 +139,7 @@ function plannedDriver(waitMs: () => number): InferenceDriver {
   };
 }
 
-/** Each model call uses one token in and one out, so that the accounts can be checked by counting. */
+/** Each model call uses one input and one output token, so that totals can be checked by counting. */
 function answerTo(messages: Iterable<Message>): InferenceResponse {
   const conversation = [...messages];
   const problem = pairingProblem(conversation);
@@ -167,11 +171,11 @@ function answerTo(messages: Iterable<Message>): InferenceResponse {
   };
 }
 
-/** Ids that repeat in every step and every turn, as some providers give them: some can be kept, others not. */
+/** Ids that repeat in every step and turn, as some providers send them. Some can be kept. */
 const tameId = (tag: string, name: string, i: number): string =>
   seedOf(tag) % 2 === 0 ? `functions.${name}:${i}` : `${name}_${i}`;
 
-/** Some come twice in one answer. */
+/** Some ids repeat in one answer. */
 const hostileId = (tag: string, step: number, i: number): string =>
   hostileIds[seedOf(tag, step, i === 1 ? 0 : i) % hostileIds.length] ?? '';
 

@@ -1,4 +1,6 @@
-import { Message, pairingProblem, type SessionRuntime, type SessionStore } from 'onward';
+import { Message, type SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
+import { pairingProblem } from '../../src/messages/pairing.ts';
 import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
 import { RowReader } from '../../src/sessions/row-reader.ts';
 import type { SessionRow } from '../../src/sessions/session-rows.ts';
@@ -8,20 +10,20 @@ import { planText, readPlan, type Plan } from './kill-agent.ts';
 import { OWNER } from './worker-job.ts';
 
 export interface CheckCounts {
-  /** Of sessions' own agents and of nested ones. */
+  /** Steps of session agents and nested agents. */
   steps: number;
-  /** Times that a tool began. */
+  /** How many times a tool started. */
   toolRuns: number;
   /** Calls that were reported with an unknown effect. */
   unknownFates: number;
-  /** Calls of idempotent tools that began more than once. */
+  /** Calls of idempotent tools that started more than once. */
   begunAgain: number;
   executions: number;
 }
 
 export interface CheckReport {
   readonly counts: CheckCounts;
-  /** Empty when everything holds that must. */
+  /** Empty if all checks pass. */
   readonly violations: readonly string[];
 }
 
@@ -30,7 +32,7 @@ interface Place {
   readonly runtime: SessionRuntime;
 }
 
-/** Reads sessions as a process finds them that knows only the store, and holds them against what happened in `seconds`. */
+/** Reads sessions like a process that knows only the store, and compares them with the logged effects of `seconds`. */
 export async function checkSessions(
   place: Place,
   sessions: readonly string[],
@@ -48,7 +50,7 @@ export async function checkSessions(
   return { counts, violations };
 }
 
-/** The conversation takes another turn, and then goes without a trace. */
+/** Checks that the conversation takes another turn and can then be deleted completely. */
 export async function checkNextTurn({ store, runtime }: Place, id: string): Promise<string[]> {
   const text = planText(`again-${id}`, [['note']]);
   try {
@@ -118,7 +120,7 @@ class SessionCheck {
     if (!(worked >= 0 && worked <= this.#seconds))
       this.wrong(`worked ${worked} of ${this.#seconds} seconds`);
     const { isStopped } = this;
-    // a nested agent that was stopped in the middle of a step has used more than its steps tell
+    // a nested agent that was stopped in mid-step has used more than its recorded steps
     if (!isStopped && (info.usage.input !== modelCalls || info.cost !== modelCalls))
       this.wrong(
         `booked ${info.usage.input} tokens and ${info.cost} dollars for ${modelCalls} steps`,
@@ -145,12 +147,12 @@ class SessionCheck {
     return this.#effects.filter(({ kind }) => kinds.includes(kind));
   }
 
-  /** A worker that was replaced begins nothing. */
+  /** Checks that a replaced worker starts nothing. */
   #leases(): void {
     let newest = 0;
     for (const effect of this.#of('claimed', 'begin')) {
       if (effect.kind === 'claimed') newest = Math.max(newest, Number(effect.subject));
-      // 0: the process that looks on does not know its leases
+      // 0: the parent process does not know its leases
       else if (leaseOf(effect) > 0 && leaseOf(effect) < newest)
         this.wrong(
           `${effect.execution}: ${effect.subject} (${effect.what}) began in process ${effect.pid} under lease ${leaseOf(effect)}, which ${newest} had replaced`,
@@ -165,7 +167,7 @@ class SessionCheck {
     if (ids.size !== messages.length) this.wrong('has a message twice');
   }
 
-  /** What was acknowledged is there once; what was refused is not; the rest may be, once. */
+  /** Checks that accepted messages are stored once, refused ones not at all, and others at most once. */
   #sends(messages: readonly Message[], steps: readonly AgentStepJSON[]): void {
     const tags = messages.flatMap(({ role, content }) =>
       role === 'user' ? (readPlan(content)?.tag ?? []) : [],
@@ -175,7 +177,7 @@ class SessionCheck {
       const answers = this.#of('accepted', 'refused').filter((e) => e.execution === execution);
       const said = (answers.find(({ kind }) => kind === 'accepted') ?? answers[0])?.kind;
       const attempts = this.#of('sending').filter((e) => e.execution === execution).length;
-      // where one attempt was refused, an earlier one without an answer may still have succeeded
+      // if one attempt was refused, an earlier one without an answer may still have succeeded
       const most = said === 'refused' && attempts === 1 ? 0 : 1;
       const least = said === 'accepted' ? 1 : 0;
       if (count < least || count > most)
@@ -186,7 +188,7 @@ class SessionCheck {
     }
   }
 
-  /** The number of steps of its nested agents. */
+  /** Checks an execution and returns the number of steps of its nested agents. */
   async #execution(
     execution: string,
     steps: readonly AgentStepJSON[],
@@ -249,7 +251,7 @@ class SessionCheck {
     this.wrong(`${execution} ended with ${stopReason} after ${JSON.stringify(done)}`);
   }
 
-  /** The log of events has no gap and no double, and holds what was heard, as it was heard. */
+  /** Checks that the event log has no gap and no duplicate and contains the emitted events. */
   async #log(execution: string): Promise<void> {
     const types: string[] = [];
     for (;;) {
@@ -275,7 +277,7 @@ class SessionCheck {
     }
   }
 
-  /** Once the end was heard, nothing runs. */
+  /** Checks that nothing runs after the end was emitted. */
   #over(execution: string): void {
     const own = this.#effects.filter((e) => e.execution === execution);
     const end = own.findIndex(({ kind, detail }) => kind === 'heard' && detail === '#end');

@@ -1,7 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentError, type SessionRow, type SessionRuntime, type SessionStore } from 'onward';
+import { AgentError, type SessionRuntime } from 'onward';
+import type { SessionRow, SessionStore } from 'onward/stores';
 import { shiftedWall, type ShiftedWall } from '../setup/fake-time.ts';
 import { postgresProxy, type PostgresProxy } from '../setup/postgres-proxy.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
@@ -19,43 +20,46 @@ import { removeFolder } from '../setup/folders.ts';
 export interface CampaignOptions {
   /** Null for SQLite. */
   readonly server: TestPostgres | null;
-  /** The worker, as {@link bundleProgram} makes it. */
+  /** The worker program, from {@link bundleProgram}. */
   readonly workerFile: string;
   readonly seed: number;
   readonly sessions: number;
-  /** Turns of each session, at least. */
+  /** Minimum number of turns per session. */
   readonly turns: number;
   readonly faults: number;
   readonly kinds: readonly FaultKind[];
   readonly workers: number;
-  /** When nothing has happened for so long, the sessions that are not done count as lost. Default 30,000. */
+  /** Sessions that are unfinished after this long without progress count as lost. Default 30,000 ms. */
   readonly patienceMs?: number;
-  /** Leaves the folder with the log of effects, and the SQLite file, where something was wrong. */
+  /** Whether to keep the folder with the effect log and the SQLite file after a violation. */
   readonly keep?: boolean;
 }
 
 export interface CampaignReport extends CheckCounts {
   readonly seed: number;
   readonly sessions: number;
-  /** What was done to the workers and their store, by kind. */
+  /** Faults applied to the workers and their store, by kind. */
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Times that a session was parked and tried again. */
+  /** How many times a session was parked and retried. */
   readonly retries: number;
   readonly ms: number;
   readonly violations: readonly string[];
-  /** What was planned, a line for each fault. */
+  /** The planned faults, one line each. */
   readonly schedule: readonly string[];
-  /** Where the log of effects was left, null if it was removed. */
+  /** The folder with the effect log, or null if it was removed. */
   readonly kept: string | null;
 }
 
 const LEASE = { leaseMs: 600, heartbeatMs: 120, signalMs: 100 };
-/** Of the process that looks on: a busy machine may hold it for longer than the leases of workers last. */
+/** For the parent process, which a busy machine may block for longer than the leases of workers. */
 const PATIENT_LEASE = { leaseMs: 15_000, heartbeatMs: 5_000, signalMs: 100 };
 const STATEMENT_MS = 700;
 const TICK_MS = 20;
 
-/** Runs sessions on worker processes and does to them what a seed says, then looks whether everything holds. Removes what it made. */
+/**
+ * Runs sessions on worker processes, applies the faults of a seed, then checks the result. Removes everything it
+ * created.
+ */
 export async function killCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const folder = mkdtempSync(join(tmpdir(), 'onward-kill-'));
   const proxies: PostgresProxy[] = [];
@@ -95,7 +99,7 @@ class Campaign {
     const place = placeIn(folder, options);
     this.#job = { place, log, seed, lease: LEASE };
     this.#store = openStore(place);
-    // never started: it looks on, and takes the last turns
+    // never started: it only watches, and takes the last turns
     const { runtime } = killRuntime({ ...this.#job, lease: PATIENT_LEASE }, this.#store, {
       onError: (error) => this.#wrong(`the parent failed: ${String(error)}`),
     });
@@ -167,18 +171,18 @@ class Campaign {
     this.#violations.push(what);
   }
 
-  /** Whether a store may fail that way, because of what is done to it. */
+  /** Whether a store may fail with this code under the current faults. */
   #isExcused(code: string): boolean {
     return code === 'store_failed' && this.#options.kinds.some((kind) => breaksStores.has(kind));
   }
 
-  /** Lets the clients ask for turns and answer, until every session has ended or nothing happens any more. */
+  /** Lets the clients send and answer until every session has ended or nothing happens any more. */
   async #attend(): Promise<void> {
     const { patienceMs = 30_000 } = this.#options;
     let written = 0;
     let since = performance.now();
     while (performance.now() - since < patienceMs) {
-      // in this order: what is asked for from now on is not in the rows
+      // in this order, because later requests are not in the rows
       const { isDone } = this.#clients;
       const rows = await this.#rows();
       if (isDone && rows?.every(({ phase }) => phase === 'idle')) return;
@@ -190,7 +194,7 @@ class Campaign {
     }
   }
 
-  /** Null while the store cannot be asked. */
+  /** Null while the store is not available. */
   async #rows(): Promise<readonly SessionRow[] | null> {
     try {
       return await this.#store.list({ limit: 1000 });
@@ -210,7 +214,7 @@ class Campaign {
   }
 }
 
-/** A process that is frozen may hold the lock of a SQLite file, or miss the end of a statement's time. */
+/** A frozen process may hold the lock of a SQLite file or miss a statement timeout. */
 const breaksStores: ReadonlySet<FaultKind> = new Set([
   'freeze',
   'lost-reply',

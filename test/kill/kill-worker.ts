@@ -1,3 +1,4 @@
+import { sharedOptions } from '../scale/shared-options.ts';
 import { effectLog } from './effect-log.ts';
 import { openStore, watchedStore } from './open-store.ts';
 import { sleep } from './random.ts';
@@ -12,7 +13,7 @@ import {
   type WorkerTask,
 } from './worker-job.ts';
 
-/** The process that gets killed: works on sessions, and asks for work as clients do. */
+/** The process that gets killed. It works on sessions and sends requests like a client. */
 const job = JSON.parse(process.argv[2] ?? '') as WorkerJob;
 const tell = (news: WorkerNews): void => void process.send?.(news);
 
@@ -28,14 +29,15 @@ const reached = (what: string, when: Death['when']): void => {
 
 const write = effectLog(job.log);
 const tokens = new Map<string, number>();
-const store = watchedStore(openStore(job.place), reached, ({ id: session, token }) => {
+const store = watchedStore(openStore(job.place), reached, ({ id: session, token, worker }) => {
   tokens.set(session, token);
-  write({ kind: 'claimed', session, subject: String(token) });
+  write({ kind: 'claimed', session, subject: String(token), what: worker ?? '-' });
 });
 const { runtime } = killRuntime(job, store, {
   onError: (error) => tell({ failed: String(error), code: codeOf(error) }),
   reached: (effect) => reached(effect, 'effect'),
   tokenOf: (session) => tokens.get(session) ?? 0,
+  options: job.shared ? sharedOptions(job.shared, job.seed) : {},
 });
 const client = new SessionClient(runtime, write);
 
@@ -62,10 +64,10 @@ process.on('message', ({ id, ...task }: WorkerRequest) => {
       if (task.do === 'close') void store.close().then(() => process.exit(0));
     });
 });
-// the parent process is gone
+// the parent process has exited
 process.on('disconnect', () => process.exit(1));
 
-// the server may be down just now
+// the server may be down
 for (let isUp = false; !isUp;)
   isUp = await store.find('warm-up').then(
     () => true,

@@ -6,7 +6,7 @@ import { availableFaults } from './available-faults.ts';
 import { killCampaign } from './kill-run.ts';
 import { bundleProgram } from '../setup/bundle-program.ts';
 
-/** `ONWARD_SEED=… npx vitest run test/kill/kill.test.ts` makes the same plans and the same faults again. */
+/** `ONWARD_SEED=… npx vitest run test/kill/kill.test.ts` repeats the same plans and faults. */
 const given = process.env['ONWARD_SEED'];
 const seeds = given === undefined ? [1, 2] : [Number(given)];
 const sizes = { sessions: 12, turns: 2, faults: 16, workers: 3 };
@@ -28,15 +28,14 @@ async function expectNothingLost(seed: number, server: TestPostgres | null): Pro
   expect(report.toolRuns).toBeGreaterThan(0);
 }
 
-const promise =
-  'every session ends, nothing that was written is lost, nothing runs twice (seed %i)';
-const cases = 'D16 D17 D18 D24 D26 D46: workers that are killed, frozen and put back in time';
+const promise = 'every session ends, no written data is lost and nothing runs twice (seed %i)';
+const cases = 'D16 D17 D18 D24 D26 D46: workers that are killed, frozen or have a wrong clock';
 
-describe(`${cases}, on a SQLite file that others lock`, () => {
+describe(`${cases}, on a SQLite file that other processes lock`, () => {
   it.each(seeds)(promise, (seed) => expectNothingLost(seed, null), 240_000);
 });
 
-describe(`${cases}, on a PostgreSQL that loses answers, falls silent and is killed`, () => {
+describe(`${cases}, on a PostgreSQL server that loses answers, hangs and is killed`, () => {
   let server: TestPostgres;
   beforeAll(async () => {
     server = await startPostgres({ fsync: true });

@@ -1,15 +1,15 @@
-import type { SessionRow, SessionStore } from 'onward';
+import type { SessionRow, SessionStore } from 'onward/stores';
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 
-/** Where sessions are kept; plain data, for other processes. */
+/** Where sessions are stored, as plain data for other processes. */
 export type StorePlace =
   | { readonly kind: 'sqlite'; readonly path: string }
   | {
       readonly kind: 'postgres';
       readonly url: string;
       readonly schema: string;
-      /** Short where answers get lost, so that the loss is noticed soon. */
+      /** Short if answers get lost, so that the loss is detected soon. */
       readonly statementTimeoutMs?: number;
     };
 
@@ -23,7 +23,7 @@ export const openStore = (place: StorePlace): SessionStore =>
         ...(place.statementTimeoutMs && { statementTimeoutMs: place.statementTimeoutMs }),
       });
 
-/** Leaves nothing on a server that others use too; the caller removes the folder of a SQLite file. */
+/** Removes the schema from a shared server. The caller removes the folder of a SQLite file. */
 export async function removeStore(place: StorePlace): Promise<void> {
   if (place.kind === 'sqlite') return;
   const { default: pg } = await import('pg');
@@ -35,7 +35,7 @@ export async function removeStore(place: StorePlace): Promise<void> {
 
 const WRITES = ['create', 'accept', 'decide', 'request', 'commit'] as const;
 
-/** Tells of every write of the store, before it begins and after it has resolved, and of every session that was claimed. */
+/** Reports every write of the store, before it starts and after it resolves, and every claimed session. */
 export function watchedStore(
   store: SessionStore,
   reached: (write: string, when: 'before' | 'after') => void,
@@ -52,7 +52,7 @@ export function watchedStore(
     },
   };
   for (const name of WRITES) {
-    const write = store[name] as (...args: unknown[]) => Promise<unknown>; // one of several signatures
+    const write = store[name] as (...args: unknown[]) => Promise<unknown>; // has one of several signatures
     const around = async (...args: unknown[]): Promise<unknown> => {
       reached(name, 'before');
       const result = await write(...args);

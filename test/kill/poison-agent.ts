@@ -10,20 +10,20 @@ import { appendFileSync } from 'node:fs';
 import { sleep } from './random.ts';
 import type { StorePlace } from './open-store.ts';
 
-/** What a worker process is started with. */
+/** The job of a worker process. */
 export interface PoisonJob {
   readonly place: StorePlace;
-  /** A line for each time that the poison kills. */
+  /** A file with one line for each kill. */
   readonly log: string;
 }
 
 export const OWNER = 'ann';
 const lease = { leaseMs: 600, heartbeatMs: 150, signalMs: 50 };
 
-/** Healthy steps: three calls that take a moment. */
+/** Steps of a healthy session, each with a short call. */
 const STEPS = 3;
 
-/** Kills the process: in the model call, in a tool, or in a tool behind a step that was done. */
+/** Where the process dies: in the model call, in a tool, or in a tool after a finished step. */
 export type Poison = 'in the model' | 'in a tool' | 'after a step';
 
 function driver(die: () => void): InferenceDriver {

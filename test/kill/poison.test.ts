@@ -2,7 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SessionRuntime, SessionStore } from 'onward';
+import type { SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startPostgres, type TestPostgres } from '../setup/postgres.ts';
 import { openStore, removeStore, type StorePlace } from './open-store.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => worker.remove());
 
-/** So many worker processes, each replaced when it dies. */
+/** Keeps this many worker processes running and replaces each one that dies. */
 function keepAlive(count: number, job: PoisonJob): { readonly deaths: () => number } {
   const live = new Set<ChildProcess>();
   let deaths = 0;
@@ -42,7 +43,7 @@ function keepAlive(count: number, job: PoisonJob): { readonly deaths: () => numb
   return { deaths: () => deaths };
 }
 
-/** A poisonous session between healthy ones, accepted before any worker runs. */
+/** Creates a poisonous session among healthy ones before any worker runs. */
 async function asked(
   store: SessionStore,
   poison: Poison,
@@ -82,19 +83,19 @@ async function outlives(place: StorePlace, poison: Poison, folder: string): Prom
   }
   const killed = readFileSync(log, 'utf8').trim().split('\n').length;
   expect(deaths()).toBe(killed);
-  // two beside others, the rest alone
+  // two next to other sessions, the rest alone
   expect(killed).toBeLessThanOrEqual(poison === 'after a step' ? 12 : 6);
   expect(await client.get('poison', owner)).toMatchObject({
     status: 'failed',
     error: expect.stringContaining('in the middle of the work') as string,
   });
-  // with time nothing changes
+  // it stays parked
   await sleep(1_500);
   expect(deaths()).toBe(killed);
   const { phase } = await client.stop('poison', { ...owner, wait: true });
   expect(phase).toBe('idle');
   expect(deaths()).toBe(killed);
-  // and the next turn works
+  // the next turn works
   expect(await client.send('poison', 'hello', { ...owner, wait: true })).toMatchObject({
     status: 'completed',
     tries: 0,
@@ -105,7 +106,7 @@ async function outlives(place: StorePlace, poison: Poison, folder: string): Prom
 const kinds: readonly Poison[] = ['in the model', 'in a tool', 'after a step'];
 
 describe.each(kinds)('D16: a session that kills every process that works on it, %s', (poison) => {
-  it('is parked, and twenty beside it all end (SQLite)', async () => {
+  it('is parked, and twenty other sessions complete (SQLite)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'onward-poison-'));
     onTestFinished(() => removeFolder(folder));
     await outlives({ kind: 'sqlite', path: join(folder, 'sessions.db') }, poison, folder);
@@ -119,7 +120,7 @@ describe('D16: a session that kills every process that works on it, on PostgreSQ
   }, 60_000);
   afterAll(() => server.stop());
 
-  it('is parked, and twenty beside it all end', async () => {
+  it('is parked, and twenty other sessions complete', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'onward-poison-'));
     const schema = `poison_${process.pid}_${Date.now() % 100_000}`;
     const place = { kind: 'postgres', url: server.url, schema } as const;

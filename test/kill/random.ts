@@ -1,4 +1,4 @@
-/** The same numbers for the same seed, each between 0 and 1. */
+/** Random numbers between 0 and 1, the same for the same seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** One seed out of several things; the same for the same things. */
+/** Combines several parts into one seed. */
 export function seedOf(...parts: readonly (number | string)[]): number {
   let hash = 0x811c9dc5;
   for (const character of parts.join('/'))

@@ -69,7 +69,7 @@ it('D46: a call that was refused before its step was saved does not block a new 
   second.start();
   await expect.poll(async () => (await second.get(id, { owner: 'ann' })).status).toBe('completed');
   expect(errors).toEqual([]);
-  // the refusal is part of the step that was saved with it
+  // the refusal was saved with its step
   expect(ran).toEqual(['b']);
   await second.close();
 });

@@ -10,24 +10,24 @@ import type { WorkerSlots } from './worker-slots.ts';
 export interface Targets {
   readonly slots: WorkerSlots;
   readonly log: string;
-  /** By slot; empty where there is no server. */
+  /** By slot. Empty without a server. */
   readonly proxies: readonly PostgresProxy[];
-  /** By slot; empty where clocks do not jump. */
+  /** By slot. Empty if clocks do not jump. */
   readonly clocks: readonly ShiftedWall[];
   readonly server: TestPostgres | null;
   /** The SQLite file. */
   readonly file: string | null;
 }
 
-/** How long a fault waits for its worker to come up. */
+/** How long a fault waits for its worker to start. */
 const PATIENCE_MS = 2_000;
 
-/** Carries out a schedule, one fault after the other. */
+/** Applies a schedule, one fault after another. */
 export class Saboteur {
-  /** What was really done, by kind. */
+  /** Faults applied, by kind. */
   readonly done: Partial<Record<FaultKind, number>> = {};
   readonly #targets: Targets;
-  /** Faults that last. */
+  /** Faults that are still in effect. */
   readonly #lasting: Set<Promise<unknown>> = new Set();
 
   constructor(targets: Targets) {
@@ -93,7 +93,7 @@ export class Saboteur {
     return this.#targets.slots.at(slot);
   }
 
-  /** Waits for a moment in which the worker has begun a tool just now; it is there, or it takes too long. */
+  /** Waits until the worker starts a tool. False after a timeout. */
   async #busy(slot: number): Promise<boolean> {
     const { log, slots } = this.#targets;
     const place = await sizeOfLog(log);

@@ -1,5 +1,6 @@
-import type { SessionRow, SessionRuntime } from 'onward';
-import { seedOf } from './random.ts';
+import type { SessionRuntime } from 'onward';
+import type { SessionRow } from 'onward/stores';
+import { seededRandom, seedOf } from './random.ts';
 import { turnScript, type TurnScript } from './turn-script.ts';
 import { OWNER, type WorkerTask } from './worker-job.ts';
 import type { Answer } from './worker-process.ts';
@@ -9,10 +10,12 @@ export interface ClientOptions {
   readonly seed: number;
   readonly sessions: number;
   readonly turns: number;
+  /** Longest pause between two turns of a session. Default 0 ms. */
+  readonly pauseMs?: number;
   readonly slots: WorkerSlots;
-  /** Of a process that looks on. */
+  /** The runtime of the parent process. */
   readonly runtime: SessionRuntime;
-  /** Gives a parked session another chance. */
+  /** Retries a parked session. */
   readonly retry: (session: string) => Promise<unknown>;
   readonly isExcused: (code: string) => boolean;
   readonly wrong: (what: string) => void;
@@ -23,26 +26,28 @@ type AnswerTask = Extract<WorkerTask, { readonly do: 'answer' }>;
 /** A session as its clients see it. */
 interface Client {
   readonly session: string;
-  /** Whether a client request is open right now. */
+  /** Whether a client request is open. */
   isBusy: boolean;
-  /** Turns that were acknowledged. */
+  /** Number of acknowledged turns. */
   done: number;
-  /** Messages that were sent, in whatever order: the last one's script is followed. */
+  /** Number of messages sent. The script of the last one applies. */
   sends: number;
   script: TurnScript;
   /** When the message of this turn was acknowledged. */
   since: number;
+  /** When the next turn may begin. */
+  restsUntil: number;
   isDisturbed: boolean;
   /** Calls that were answered in this turn. */
   answered: AnswerTask[];
-  /** An answer to a call of a turn that is over, which is given again while a call of the next turn waits. */
+  /** An answer to a call of an ended turn, sent again while a call of the next turn waits. */
   late: AnswerTask | null;
 }
 
-/** Longer than any statement may take: a worker that says nothing by then may have done it or not. */
+/** Longer than any statement: a worker that has not answered by then may have done the task or not. */
 const ANSWER_MS = 10_000;
 
-/** People who send, answer, stop and pause as the seed says, through whatever worker is there. */
+/** Clients that send, answer, stop and pause as the seed says, through any worker. */
 export class ScriptedClients {
   readonly #options: ClientOptions;
   readonly #clients: readonly Client[];
@@ -57,6 +62,7 @@ export class ScriptedClients {
       sends: 0,
       script: turnScript(options.seed, `s${i}`, 0),
       since: 0,
+      restsUntil: performance.now() + restMs(options, `s${i}`, 0),
       isDisturbed: true,
       answered: [],
       late: null,
@@ -71,7 +77,7 @@ export class ScriptedClients {
     return this.#clients.every((client) => !client.isBusy && !this.#wantsMore(client));
   }
 
-  /** Nothing breaks from now on: every session gets the turns that it has to have, and no more. */
+  /** Ends the faults: each session gets the turns it needs, and no more. */
   calm(): void {
     this.#isCalm = true;
   }
@@ -89,7 +95,7 @@ export class ScriptedClients {
     }
   }
 
-  /** As long as things break, there has to be something to break. */
+  /** While there are faults, there has to be work for them to interrupt. */
   #wantsMore({ done }: Client): boolean {
     return done < this.#options.turns || !this.#isCalm;
   }
@@ -102,9 +108,10 @@ export class ScriptedClients {
   async #serve(client: Client, row: SessionRow | undefined): Promise<void> {
     if (!row || row.phase === 'idle') {
       await this.#answerAfterTheEnd(client);
-      if (this.#wantsMore(client)) await this.#send(client, 'refuse');
+      if (this.#wantsMore(client) && performance.now() >= client.restsUntil)
+        await this.#send(client, 'refuse');
     } else if (row.phase === 'paused') await this.#resume(client);
-    // workers died on it again and again, as they do here on any: an operator lets it try again
+    // workers died on it repeatedly, as on any session here, so an operator retries it
     else if (row.phase === 'parked') await this.#options.retry(client.session);
     else await this.#disturb(client);
   }
@@ -119,7 +126,7 @@ export class ScriptedClients {
     else if (this.#wantsMore(client)) await this.#send(client, 'queue');
   }
 
-  /** A message without acknowledgment may have been accepted: it is sent again, or another follows under a new id. */
+  /** An unacknowledged message may have been accepted: it is sent again, or another follows with a new id. */
   async #send(client: Client, whenBusy: 'refuse' | 'queue'): Promise<void> {
     const { session } = client;
     const number = ++client.sends;
@@ -133,7 +140,9 @@ export class ScriptedClients {
       answer = await this.#ask(client, task);
     if (answer === 'done') client.done += 1;
     if (whenBusy === 'queue') return;
-    Object.assign(client, { script, since: performance.now(), isDisturbed: false });
+    const since = performance.now();
+    const restsUntil = since + restMs(this.#options, session, number);
+    Object.assign(client, { script, since, restsUntil, isDisturbed: false });
   }
 
   async #resume(client: Client): Promise<void> {
@@ -156,7 +165,7 @@ export class ScriptedClients {
     }
   }
 
-  /** An answer to a call of a turn that is over: nothing may come of it, now or in the next turn. */
+  /** Answers a call of an ended turn, which must have no effect, now or in the next turn. */
   async #answerAfterTheEnd(client: Client): Promise<void> {
     const last = client.answered.at(-1);
     client.answered = [];
@@ -169,13 +178,16 @@ export class ScriptedClients {
     const { slots, seed, isExcused, wrong } = this.#options;
     const worker = slots.from(seedOf(seed, session, sends, task.do) % slots.indexes.length);
     const answer = worker ? await worker.ask(task, ANSWER_MS) : 'died';
-    // one that is leaving has closed its store
+    // a worker that is exiting has closed its store
     if (typeof answer !== 'object' || !worker?.isReady) return answer;
     if (!expected.has(answer.refused) && !isExcused(answer.refused))
       wrong(`${JSON.stringify(task)} was refused: ${answer.refused}`);
     return answer;
   }
 }
+
+const restMs = ({ seed, pauseMs = 0 }: ClientOptions, session: string, turn: number): number =>
+  pauseMs * seededRandom(seedOf(seed, session, turn, 'pause'))();
 
 const otherWayRound = (task: AnswerTask): AnswerTask => ({
   ...task,
@@ -185,14 +197,14 @@ const otherWayRound = (task: AnswerTask): AnswerTask => ({
 const isFailure = (answer: Answer): boolean =>
   typeof answer === 'object' && answer.refused === 'store_failed';
 
-/** What may be said to a client that acts on what it saw a moment ago. */
+/** Errors that a client with outdated data may get. */
 const expected: ReadonlySet<string> = new Set([
   'conflict',
   'awaiting_approval',
   'not_resumable',
   'unknown_approval',
   'stale_approval',
-  // what killed its workers, or seemed to, is retried by hand
+  // a session that killed its workers, or seemed to, is retried manually
   'parked',
   'runtime_closed',
 ]);

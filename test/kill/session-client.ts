@@ -6,7 +6,7 @@ import { OWNER, type WorkerTask } from './worker-job.ts';
 
 type Task<D extends WorkerTask['do']> = Extract<WorkerTask, { readonly do: D }>;
 
-/** Does what clients do, and writes down what it asked for and what came of it. */
+/** Acts as a client and logs its requests with their results. */
 export class SessionClient {
   readonly #runtime: SessionRuntime;
   readonly #write: WriteEffect;
@@ -16,7 +16,7 @@ export class SessionClient {
     this.#write = write;
   }
 
-  /** Makes the session where there is none. */
+  /** Creates the session if it does not exist, then sends the message. */
   async send(task: Omit<Task<'send'>, 'do'>): Promise<void> {
     const { session, execution, plan, isHostile, whenBusy } = task;
     const text = planText(execution, plan, isHostile);
@@ -31,7 +31,7 @@ export class SessionClient {
         return send();
       });
     } catch (error) {
-      // a store that fails has said nothing about what it did
+      // after a store failure, the result is unknown
       if (!AgentError.is(error, 'store_failed'))
         this.#write({ kind: 'refused', ...effect, what: codeOf(error) });
       throw error;
@@ -53,7 +53,7 @@ export class SessionClient {
     await this.#runtime.stop(session, { owner: OWNER });
   }
 
-  /** One turn with everything that it needs, from wherever the session stands. */
+  /** Completes one turn from any state of the session. */
   async wholeTurn(session: string, plan: Plan): Promise<void> {
     for (let sends = 0; ; await sleep(5)) {
       const now = await this.#runtime.get(session, { owner: OWNER }).catch(noSession);

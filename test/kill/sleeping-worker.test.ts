@@ -1,10 +1,11 @@
-import { AgentBuilder, defineTool, SessionRuntime, type Agent, type SessionStore } from 'onward';
+import { AgentBuilder, defineTool, SessionRuntime, type Agent } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import { sleep } from './random.ts';
 
-/** The store as a process sees it that sleeps: it hears later of what it asked for, and asks for nothing meanwhile. */
+/** A store for a process that sleeps: results arrive late, and it makes no calls meanwhile. */
 function sleeper(
   store: SessionStore,
   fallsAsleep: (name: string, args: readonly unknown[]) => boolean,
@@ -14,7 +15,7 @@ function sleeper(
   const methods = Object.entries(store).map(([name, value]) => {
     if (typeof value !== 'function') return [name, value];
     const method = async (...args: unknown[]): Promise<unknown> => {
-      // its timers do not run
+      // timers do not run while it sleeps
       if (sleep) return new Promise(() => {});
       const result: unknown = await value(...args);
       if (fallsAsleep(name, args)) sleep = new Promise<void>((resolve) => (wake = resolve));
@@ -24,7 +25,7 @@ function sleeper(
     return [name, method];
   });
   return {
-    store: Object.fromEntries(methods) as SessionStore, // the same methods
+    store: Object.fromEntries(methods) as SessionStore, // has the same methods
     wake() {
       sleep = null;
       wake();
@@ -32,7 +33,7 @@ function sleeper(
   };
 }
 
-it('D16: a process that slept while another took over does not begin the tool it was about to begin', async () => {
+it('D16: a process that slept while another took over does not start its next tool', async () => {
   const ran: string[] = [];
   const agentOf = (process: string): Agent => {
     const pay = defineTool({

@@ -10,7 +10,7 @@ const usage =
   'npm run soak -- [--minutes N | --seeds N] [--seed N] [--store sqlite|postgres] [--faults kind,kind] [--count N]\n' +
   `Kinds of faults: ${faultKinds.join(', ')}.`;
 
-/** Campaign after campaign, each with a seed of its own; one line each, and one that adds them up. */
+/** Runs campaigns with different seeds, and prints one line each and a total. */
 export async function soak(args: readonly string[]): Promise<number> {
   const given = read(args);
   if (!given) {
@@ -61,7 +61,7 @@ export async function soak(args: readonly string[]): Promise<number> {
   return counts.violations === 0 ? 0 : 1;
 }
 
-/** Few sessions and many, so that workers have little and much in hand when they die. */
+/** Few and many sessions, so that workers have little or much work when they die. */
 const sizesFor = (seed: number): Pick<CampaignOptions, 'sessions' | 'turns' | 'workers'> => {
   const sizes = [
     { sessions: 8, turns: 6, workers: 2 },
@@ -71,7 +71,7 @@ const sizesFor = (seed: number): Pick<CampaignOptions, 'sessions' | 'turns' | 'w
   return sizes[seed % sizes.length] ?? { sessions: 8, turns: 6, workers: 2 };
 };
 
-/** Each line once, with how often it is there. */
+/** Each line once, with its count. */
 function counted(lines: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
@@ -89,7 +89,7 @@ interface SoakOptions {
 
 const text = { type: 'string' } as const;
 
-/** Null where something is not as the usage says. */
+/** Null if the arguments do not match the usage. */
 function read(args: readonly string[]): SoakOptions | null {
   const names = ['minutes', 'seeds', 'store', 'seed', 'faults', 'count'] as const;
   const known = Object.fromEntries(names.map((name) => [name, text]));

@@ -1,27 +1,27 @@
 import type { Plan } from './kill-agent.ts';
 import { between, pick, seededRandom, seedOf } from './random.ts';
 
-/** What happens in one turn of one session. */
+/** The events of one turn of a session. */
 export interface TurnScript {
   readonly plan: Plan;
-  /** The model gives its calls ids that no provider should give. */
+  /** Whether the model uses hostile call ids. */
   readonly isHostile: boolean;
-  /** The client request in the middle of the work. */
+  /** A client request during the run. */
   readonly disturbance: {
     readonly kind: 'stop' | 'pause' | 'queue';
     readonly afterMs: number;
   } | null;
-  /** A message without acknowledgment is sent again under its id; otherwise another one follows. */
+  /** Whether an unacknowledged message is sent again with its id. Otherwise another one follows. */
   readonly isRepeated: boolean;
-  /** Answers are given twice, the second time the other way round. */
+  /** Whether answers are given twice, the second time with the opposite decision. */
   readonly isAnsweredTwice: boolean;
-  /** Answers are given again when the turn is over. */
+  /** Whether answers are given again after the turn. */
   readonly isAnsweredLate: boolean;
-  /** To the calls that wait, in their order. */
+  /** The answer to the nth call that needs approval. */
   answer(n: number): 'approve' | 'deny';
 }
 
-/** Steps that plans are made of. */
+/** The steps that plans consist of. */
 const STEPS: Plan = [
   ['note'],
   ['look'],
@@ -36,7 +36,7 @@ const STEPS: Plan = [
   ['research', 'pay', 'consult'],
 ];
 
-/** The same for the same seed, session and turn, whatever happened before. */
+/** The same for the same seed, session and turn. */
 export function turnScript(seed: number, session: string, turn: number): TurnScript {
   const random = seededRandom(seedOf(seed, session, turn));
   const length = 1 + Math.floor(random() * 4);

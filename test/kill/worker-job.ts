@@ -1,16 +1,23 @@
-import { SessionRuntime, type LeaseTimes, type SessionStore } from 'onward';
+import { SessionRuntime, type SessionRuntimeOptions } from 'onward';
+import type { SessionStore } from 'onward/stores';
+import type { LeaseTimes } from '../../src/sessions/lease-keeper.ts';
 import { effectLog, type WriteEffect } from './effect-log.ts';
 import { killAgent, type Plan } from './kill-agent.ts';
 import type { StorePlace } from './open-store.ts';
 import { seededRandom } from './random.ts';
+import type { SharedPlaces } from '../scale/shared-options.ts';
 
-/** What a worker process is started with. */
+/** The job of a worker process. */
 export interface WorkerJob {
   readonly place: StorePlace;
   /** The file that all processes of a campaign append to. */
   readonly log: string;
   readonly seed: number;
   readonly lease: LeaseTimes;
+  /** How many times longer tools and model calls take. Default 1. */
+  readonly pace?: number;
+  /** How processes reach each other. Default: through the store alone. */
+  readonly shared?: SharedPlaces;
 }
 
 /** A request to a worker process, and its answer. */
@@ -32,7 +39,7 @@ export type WorkerTask =
       readonly answer: 'approve' | 'deny';
     }
   | { readonly do: 'stop' | 'pause' | 'resume'; readonly session: string }
-  /** For commit points: one session from its making to its end, dying at the given point. */
+  /** For commit points: runs one session from start to end and dies at the given point. */
   | {
       readonly do: 'whole';
       readonly session: string;
@@ -41,7 +48,7 @@ export type WorkerTask =
     }
   | { readonly do: 'close' };
 
-/** Before or after write number `point` of the store, or where a tool has left line number `point`. */
+/** Dies before or after write number `point` of the store, or after tool effect number `point`. */
 export interface Death {
   readonly when: 'before' | 'after' | 'effect';
   readonly point: number;
@@ -49,7 +56,7 @@ export interface Death {
 
 export interface WorkerReply {
   readonly id: number;
-  /** Code of the error where it was refused. */
+  /** Error code of a refused request. */
   readonly refused?: string;
 }
 
@@ -61,19 +68,20 @@ export type WorkerNews =
 
 export const OWNER = 'ann';
 
-/** The runtime as every process of a campaign has it: same agent, same log of effects. */
+/** The runtime of every process in a campaign: same agent, same effect log. */
 export function killRuntime(
-  { log, seed, lease }: WorkerJob,
+  { log, seed, lease, pace = 1 }: WorkerJob,
   store: SessionStore,
   given: {
     readonly onError: (error: unknown) => void;
     readonly reached?: (effect: string) => void;
     readonly tokenOf?: (session: string) => number;
+    readonly options?: Pick<SessionRuntimeOptions, 'bus' | 'queue' | 'work'>;
   },
 ): { readonly runtime: SessionRuntime; readonly write: WriteEffect } {
   const write = effectLog(log);
-  const { onError, ...rest } = given;
-  const agent = killAgent({ write, random: seededRandom(seed), ...rest });
+  const { onError, options, ...rest } = given;
+  const agent = killAgent({ write, random: seededRandom(seed), pace, ...rest });
   const runtime = new SessionRuntime({
     store,
     agents: [agent],
@@ -81,6 +89,7 @@ export function killRuntime(
     maxMessages: 40,
     deps: ({ id }) => ({ session: id }),
     onError,
+    ...options,
   });
   runtime.wiretap(({ sessionId: session, seq, event }) => {
     if (seq === null) return;

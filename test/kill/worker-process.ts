@@ -4,18 +4,18 @@ import type { WorkerJob, WorkerNews, WorkerReply, WorkerTask } from './worker-jo
 
 const START_MS = 60_000;
 
-/** How a request to a worker ended; `died` where the process did before it answered, or was silent for too long. */
+/** How a request to a worker ended. `died`: the process died before it answered, or the request timed out. */
 export type Answer = 'done' | 'died' | { readonly refused: string };
 
-/** A worker as its parent sees it. It goes when the parent goes. */
+/** A worker as its parent sees it. It exits with the parent. */
 export class WorkerProcess {
   readonly pid: number;
-  /** Rejects if the process does not come up. */
+  /** Rejects if the process does not start. */
   readonly ready: Promise<void>;
   readonly exit: Promise<NodeJS.Signals | number | null>;
   isReady = false;
   isGone = false;
-  /** What it said before it killed itself. */
+  /** What it reported before it killed itself. */
   dying: string | null = null;
   /** Failures that its runtime reported. */
   readonly failures: { readonly failed: string; readonly code: string }[] = [];
@@ -41,15 +41,15 @@ export class WorkerProcess {
       });
     });
     this.ready = this.#comesUp();
-    this.ready.catch(() => {}); // it may be killed before anybody waits
+    this.ready.catch(() => {}); // it may be killed before it is awaited
   }
 
-  /** What it wrote where errors go. */
+  /** What it wrote to stderr. */
   get complaints(): string {
     return this.#stderr.trim();
   }
 
-  /** Within the given time, if one is given. */
+  /** Sends a task. `withinMs` sets a timeout. */
   ask(task: WorkerTask, withinMs?: number): Promise<Answer> {
     if (this.isGone) return Promise.resolve('died');
     const id = ++this.#requests;
@@ -61,18 +61,18 @@ export class WorkerProcess {
         resolve(answer);
       };
       this.#waiting.set(id, answered);
-      // a channel that closes is heard of as the end of the process
+      // a closed channel is reported as the exit of the process
       this.#child.send({ id, ...task }, () => {});
     });
   }
 
-  /** With SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<unknown> {
     this.#child.kill('SIGKILL');
     return this.exit;
   }
 
-  /** As a machine that sleeps does: it continues later, and does not know. */
+  /** Suspends it like a sleeping machine: it continues later without noticing. */
   async freeze(ms: number): Promise<void> {
     this.#child.kill('SIGSTOP');
     this.isReady = false;

@@ -2,20 +2,20 @@ import { seedOf } from './random.ts';
 import type { WorkerJob } from './worker-job.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** What belongs to one place for a worker, whichever process has it. */
+/** The settings of a worker slot, for every process in it. */
 export interface Slot {
   readonly job: WorkerJob;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A fixed number of places, each with a worker: one that goes is followed by another. */
+/** A fixed number of slots, each with a worker. A worker that exits is replaced. */
 export class WorkerSlots {
   readonly #file: string;
   readonly #slots: readonly Slot[];
   readonly #left: (worker: WorkerProcess, how: NodeJS.Signals | number | null) => void;
   /** By slot. */
   readonly #workers: WorkerProcess[];
-  /** With those that are about to leave. */
+  /** All workers, including those that are exiting. */
   readonly #all: Set<WorkerProcess> = new Set();
   #started = 0;
 
@@ -42,19 +42,19 @@ export class WorkerSlots {
     await Promise.all(this.#workers.map(({ ready }) => ready));
   }
 
-  /** The worker at a place, if it can be spoken to. */
+  /** The worker in a slot, if it is ready. */
   at(slot: number): WorkerProcess | undefined {
     const worker = this.#workers[slot];
     return worker?.isReady ? worker : undefined;
   }
 
-  /** The first that can be spoken to, from this place on. */
+  /** The first ready worker, starting at this slot. */
   from(slot: number): WorkerProcess | undefined {
     const count = this.#workers.length;
     return this.indexes.map((i) => this.at((slot + i) % count)).find((worker) => worker);
   }
 
-  /** Puts another worker in the place; what becomes of the old one is the caller's affair. */
+  /** Starts another worker in the slot. The caller handles the old one. */
   replace(slot: number): void {
     const old = this.#workers[slot];
     if (old) old.isReady = false;

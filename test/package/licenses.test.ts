@@ -6,7 +6,7 @@ const named = (file: string): string[] =>
     ([, name = '']) => name,
   );
 
-it('every package whose code is in the built files is named with its license', () => {
+it('lists the license of every package bundled into the built files', () => {
   const contained = readdirSync('dist', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.js.map'))
     .flatMap(
@@ -19,7 +19,7 @@ it('every package whose code is in the built files is named with its license', (
   expect(named('dist/licenses.txt')).toEqual([...new Set(contained)].toSorted());
 });
 
-it('and those in the console', () => {
+it('lists the licenses of packages in the console', () => {
   expect(named('dist/console/licenses.txt')).toEqual(
     expect.arrayContaining(['markdown-it', 'react', 'react-dom', 'remend']),
   );

@@ -12,7 +12,7 @@ export interface Packed {
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
-/** The package of this folder as npm would publish it; it has to be built. */
+/** Packs the built package in this folder as npm would publish it. */
 export async function packed(source: string, destination: string): Promise<Packed> {
   if (source === '.' && !existsSync('dist/index.js'))
     throw new Error('There is no dist/index.js to pack. Run: npm run build');
@@ -24,7 +24,7 @@ export async function packed(source: string, destination: string): Promise<Packe
   return { ...pack, tarball: join(destination, pack.filename) };
 }
 
-/** What npm prints. It may not ask the network. */
+/** Runs npm offline and returns its output. */
 export async function npm(argv: readonly string[], cwd: string): Promise<string> {
   const isWindows = process.platform === 'win32';
   const { stdout } = await run(isWindows ? 'npm.cmd' : 'npm', [...argv, '--offline'], {

@@ -36,8 +36,8 @@ const entries = Object.entries(manifest.exports).flatMap(([subpath, to]) =>
     : [[subpath.replace('.', 'onward'), to.default] as const],
 );
 
-describe('importing has no side effect', () => {
-  it('the watch sees what there is to see', async () => {
+describe('imports without side effects', () => {
+  it('the check detects side effects', async () => {
     const file = join(folder, 'loud.mjs');
     writeFileSync(
       file,
@@ -64,7 +64,7 @@ describe('importing has no side effect', () => {
     expect(await importing(file)).toEqual({ loaded: 2, changed: [], held: [] });
   });
 
-  it('the core loads where nothing that is built in can be changed', async () => {
+  it('the core loads with frozen intrinsics', async () => {
     const { loaded } = await importing('dist/index.js', '--frozen-intrinsics', '--no-warnings');
     expect(loaded).toBe(2);
   });

@@ -5,11 +5,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { removeFolder } from '../setup/folders.ts';
 import { toolPath } from '../setup/test-tools.ts';
+import { movedNames } from './moved-names.ts';
+import { arktypeTools } from '../types/arktype-tools.ts';
 import { thirtyTools } from '../types/thirty-tools.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-/** Inside of the project, so that its programs find the built package by its name. */
+/** Inside the project, so that programs resolve the built package by its name. */
 const folder = resolve('test/types/.out');
 
 const compilers = [
@@ -21,7 +23,7 @@ const compilers = [
 const versionOf = (manifest: string): string =>
   (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 
-/** What the compiler prints: nothing where all is well. */
+/** Returns the output of the compiler, empty if there are no errors. */
 async function compiled(
   manifest: string,
   name: string,
@@ -33,7 +35,7 @@ async function compiled(
   const chosen = files ? { files, include: [] } : { include: ['../*.test-d.ts'] };
   const settings = {
     extends: '../tsconfig.json',
-    // linters read the sources, this test the built types
+    // linters use the sources, but this test uses the built types
     compilerOptions: { ...compilerOptions, customConditions: [] },
     ...chosen,
   };
@@ -65,7 +67,21 @@ describe.each(compilers)('TypeScript %s, against the built types', (_version, ma
     expect(await compiled(manifest, 'isolated', options, ['../isolated.test-d.ts'])).toBe('');
   });
 
-  it('thirty tools and five agents cost little', async () => {
+  it('arktype', async () => {
+    const program = join(folder, 'arktype-tools.ts');
+    writeFileSync(program, arktypeTools());
+    const paths = { arktype: [dirname(toolPath('arktype')) + '/index.d.ts'] };
+    expect(await compiled(manifest, 'arktype', { paths }, [program])).toBe('');
+  });
+
+  it('names moved out of onward are where the changelog says', async () => {
+    const program = join(folder, 'moved-names.ts');
+    writeFileSync(program, movedNames());
+    expect(movedNames().match(/^export /gm)?.length).toBeGreaterThan(50);
+    expect(await compiled(manifest, 'moved', {}, [program])).toBe('');
+  });
+
+  it('thirty tools and five agents stay cheap to compile', async () => {
     const program = join(folder, 'thirty-tools.ts');
     writeFileSync(program, thirtyTools());
     const said = await compiled(manifest, 'cost', {}, [program], '--extendedDiagnostics');

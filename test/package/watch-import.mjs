@@ -1,13 +1,13 @@
-/** Imports the modules that are named, each twice, and prints what that did to the process, as JSON. */
+/** Imports each named module twice and prints the changes to the process as JSON. */
 import { createHook } from 'node:async_hooks';
 
 const isObject = (value) =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
-// some globals of Node are made when they are first read, which is not the doing of an import
+// Node creates some globals on first access, which is not a side effect of an import
 for (const key of Reflect.ownKeys(globalThis)) void globalThis[key];
 
-/** Everything that can be reached from the globals, with the properties that it has. */
+/** Everything reachable from the globals, with its properties. */
 function globals() {
   const seen = new Map();
   const visit = (object, path) => {
@@ -25,7 +25,7 @@ function globals() {
   return seen;
 }
 
-/** What counts and caches of Node itself are; they change with whatever is loaded. */
+/** Counters and caches of Node, which change with any import. */
 const ofNode =
   /^globalThis\.(?:process\.(?:moduleLoadList|_|report|stdout|stderr|stdin)|performance\.)/;
 

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { cleanup, render, screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
 import { type ReactElement } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { GrantAllowance } from '../../src/continuation/grant-allowance.ts';
@@ -10,7 +11,7 @@ import { fakeSource, Wire } from './fake-source.ts';
 afterEach(cleanup);
 
 describe('AgentChat', () => {
-  it('says everything in another language, and lets parts be replaced', async () => {
+  it('accepts labels, a text renderer and components', async () => {
     const { source, sink } = fakeSource();
     const Page = (): ReactElement => {
       const session = useAgentSession({ source, actions: { send: async () => {} } });
@@ -43,25 +44,25 @@ describe('AgentChat', () => {
     expect(await screen.findByText('HELLO')).toBeTruthy();
     expect(screen.getByText('My own: steps_limit')).toBeTruthy();
     expect(screen.getByText('1,234 tokens')).toBeTruthy();
-    // the stop is said once, not in a line of the conversation too
+    // the stop is shown once, not in the conversation
     expect(document.body.textContent).not.toContain('Stopped because');
     expect(await seriousInDocument()).toEqual([]);
   });
 
   it.each<[string, () => Promise<GrantAllowance | null>, string | null]>([
     [
-      'what is left',
+      'the remaining steps',
       async () => ({ left: { steps: 2 }, grant: { steps: 2 } }),
       'Continue with 2 more steps',
     ],
     ['nothing', async () => ({ left: {}, grant: null }), null],
-    ['all, where the server does not know', async () => null, 'Continue with 5 more steps'],
+    ['everything if the server does not know', async () => null, 'Continue with 5 more steps'],
     [
-      'all, where it does not answer',
+      'everything if the server does not respond',
       () => Promise.reject(new Error('502')),
       'Continue with 5 more steps',
     ],
-  ])('offers %s once it has read what the user may grant', async (_case, allowance, button) => {
+  ])('offers %s after reading the allowance of the user', async (_case, allowance, button) => {
     const { source, sink } = fakeSource();
     const read = vi.fn(allowance);
     const actions = { resume: async () => {} };
@@ -78,7 +79,30 @@ describe('AgentChat', () => {
     expect(read).toHaveBeenCalledOnce();
   });
 
-  it('without an action its control is not there', () => {
+  it('retries a parked session once', async () => {
+    const { source, sink } = fakeSource();
+    const retry = vi.fn(async () => {});
+    const actions = { retry, resume: async () => {} };
+    const Page = (): ReactElement => <AgentChat session={useAgentSession({ source, actions })} />;
+    render(<Page />);
+    const wire = new Wire();
+    const explanation = {
+      headline: 'Failed because the work on this conversation was given up after 5 failed tries.',
+      detail: '',
+      decided_by: 'SessionRuntime',
+      stop_reason: 'error',
+      actions: [{ kind: 'retry', text: 'To continue, retry it.' }],
+    } as const;
+    for (const envelope of [wire.started(), wire.user('hi'), wire.ends('failed', { explanation })])
+      sink().envelope(envelope);
+    const button = await screen.findByRole('button', { name: 'Retry' });
+    await userEvent.click(button);
+    await userEvent.click(button);
+    expect(retry).toHaveBeenCalledExactlyOnceWith();
+    await screen.findByRole('button', { name: 'Continuing…' });
+  });
+
+  it('hides a control without an action', () => {
     const { source } = fakeSource();
     const Page = (): ReactElement => <AgentChat session={useAgentSession({ source })} />;
     render(<Page />);
@@ -86,7 +110,7 @@ describe('AgentChat', () => {
   });
 });
 
-it('UsageView says steps and tokens, and nothing before there are any', async () => {
+it('UsageView shows steps and tokens, and nothing before the first step', async () => {
   const { container, rerender } = render(
     <UsageView usage={{ input: 0, output: 0, total: 0 }} stepCount={0} />,
   );

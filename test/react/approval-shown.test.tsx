@@ -44,13 +44,13 @@ const allText = (): string =>
     ),
   ].join('\n');
 
-describe.each(views)('what is shown is what runs: %s', (_name, view) => {
+describe.each(views)('the shown arguments are those that run: %s', (_name, view) => {
   it.each<[string, UiApproval['args']]>([
     ['flat', { [evil]: evil, id: evil, name: evil }],
-    // without a blank at its end it is shown without quotes
+    // without a trailing space it is shown without quotes
     ['plain text', { text: `${evil}.` }],
     ['nested', { outer: { [evil]: [evil] }, id: evil }],
-    ['cut', { summary: `{"${evil}`, ref: 'r' }],
+    ['truncated', { summary: `{"${evil}`, ref: 'r' }],
   ])(
     'control, bidi and invisible characters are escaped in names and values: %s',
     async (_case, args) => {
@@ -63,17 +63,17 @@ describe.each(views)('what is shown is what runs: %s', (_name, view) => {
       expect(allText()).not.toMatch(steering);
       onApprove.mockClear();
       await userEvent.click(screen.getByRole('button', { name: /^Approve/ }));
-      // what was not changed is sent as it was
+      // unchanged arguments are sent unchanged
       const [, sent = args] = onApprove.mock.calls[0] ?? [];
       expect(sent).toEqual(args);
     },
   );
 
-  it('hidden parts are marked where they are', () => {
+  it('hidden parts are marked in place', () => {
     const args = { user: 'bob', password: '[redacted]' };
     render(view({ ...approval, args, hidden: ['/password'] }));
     expect(
-      screen.getByText(/Hidden from view: \/password\. It runs with what is there\./),
+      screen.getByText(/Hidden from view: \/password\. The tool gets the hidden values\./),
     ).toBeTruthy();
     const marked = [...document.querySelectorAll('dl [data-hidden]')];
     expect(marked.map(({ textContent }) => textContent)).toEqual(['password[redacted]']);

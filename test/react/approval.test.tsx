@@ -26,7 +26,7 @@ describe('ApprovalView', () => {
     return { onApprove, onDeny };
   };
 
-  it('shows the arguments and is approved by keyboard: approve comes first', async () => {
+  it('shows the arguments and is approved by keyboard, with Approve first', async () => {
     const { onApprove } = view();
     expect(screen.getByRole('region', { name: 'Run delete_lead?' })).toBeTruthy();
     expect(screen.getByText('lead_7')).toBeTruthy();
@@ -37,7 +37,7 @@ describe('ApprovalView', () => {
     expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1');
   });
 
-  it('edits as JSON; says what is wrong, sends nothing that is not an object, and Escape leaves', async () => {
+  it('edits JSON, reports errors, accepts only an object, and closes on Escape', async () => {
     const { onApprove } = view();
     const edit = screen.getByRole('button', { name: 'Edit arguments' });
     await userEvent.click(edit);
@@ -47,9 +47,9 @@ describe('ApprovalView', () => {
     expect(JSON.parse(field.value)).toEqual(approval.args);
     for (const [text, problem] of [
       ['{ "id": ', 'This is not JSON'],
-      ['[1]', 'Arguments are an object'],
-      ['"x"', 'Arguments are an object'],
-      ['null', 'Arguments are an object'],
+      ['[1]', 'Arguments must be an object'],
+      ['"x"', 'Arguments must be an object'],
+      ['null', 'Arguments must be an object'],
     ] as const) {
       fireEvent.change(field, { target: { value: text } });
       expect(field.getAttribute('aria-invalid')).toBe('true');
@@ -68,7 +68,7 @@ describe('ApprovalView', () => {
     expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1', { id: 'lead_8' });
   });
 
-  it('edits in fields of their types, and what was typed goes along to JSON and back', async () => {
+  it('edits typed fields, and keeps the input when switching to JSON and back', async () => {
     const { onApprove } = view();
     await userEvent.click(screen.getByRole('button', { name: 'Edit arguments' }));
     expect(document.activeElement).toBe(screen.getByLabelText('id'));
@@ -95,7 +95,7 @@ describe('ApprovalView', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('without arguments they are written as JSON, and unchanged ones are approved as they are', async () => {
+  it('edits empty arguments as JSON, and approves unchanged ones without arguments', async () => {
     const { onApprove } = view({ approval: { ...approval, args: {} } });
     await userEvent.click(screen.getByRole('button', { name: 'Edit arguments' }));
     expect(screen.getByLabelText('Arguments as JSON')).toBeTruthy();
@@ -103,7 +103,7 @@ describe('ApprovalView', () => {
     expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1');
   });
 
-  it('keeps what was typed while the answer is on its way, and when the server refuses it', async () => {
+  it('keeps the input while the answer is sent and after the server refuses it', async () => {
     const onApprove = vi.fn();
     const props = { approval, onApprove };
     const sending = { ...failed('call_1'), status: 'pending', error: null } as const;
@@ -120,8 +120,8 @@ describe('ApprovalView', () => {
 
   it.each([
     ['conflict', /^Already answered/],
-    ['stale_approval', /^Another call waits now/],
-  ])('explains an answer that came too late: %s', (code, text) => {
+    ['stale_approval', /^A different call needs approval now/],
+  ])('explains an answer that is too late: %s', (code, text) => {
     const error = Object.assign(new Error('no'), { code });
     view({ action: { ...failed('call_1'), error } });
     expect(screen.getByRole('alert').textContent).toMatch(text);
@@ -138,7 +138,7 @@ describe('ApprovalView', () => {
     expect(onDeny).toHaveBeenCalledExactlyOnceWith('call_1', 'wrong lead');
   });
 
-  it('shows what became of the answer, and an error until it is dismissed', async () => {
+  it('shows a pending answer, and an error until it is dismissed', async () => {
     const onDismiss = vi.fn();
     const props = { approval, onApprove: vi.fn(), onDeny: vi.fn(), onDismiss };
     const { rerender } = render(
@@ -153,13 +153,13 @@ describe('ApprovalView', () => {
     expect(screen.getByRole('button', { name: 'Approve' })).toBeTruthy();
   });
 
-  it('arguments of which only the beginning came cannot be edited', () => {
+  it('does not edit truncated arguments', () => {
     view({ approval: { ...approval, args: { summary: '{"id":', ref: '1.args.x' } } });
     expect(screen.queryByRole('button', { name: 'Edit arguments' })).toBeNull();
     expect(screen.getByText('Only the beginning is shown.')).toBeTruthy();
   });
 
-  it('moves the focus to the next question, then to where the page says', async () => {
+  it('moves the focus to the next approval, then to the given element', async () => {
     const second = { ...approval, tool: 'second', tool_call_id: 'call_2' };
     const Page = (): ReactElement => {
       const [left, setLeft] = useState<readonly UiApproval[]>([approval, second]);
@@ -188,7 +188,7 @@ describe('ApprovalView', () => {
     expect(document.activeElement).toBe(screen.getByLabelText('next'));
   });
 
-  it('keeps the focus when another client answers a question', () => {
+  it('keeps the focus when another client answers', () => {
     const { rerender } = render(
       <>
         <input aria-label="elsewhere" />

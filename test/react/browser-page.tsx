@@ -4,13 +4,13 @@ import type { Envelope } from '../../src/broadcasting/envelope.ts';
 import { AgentChat, useAgentSession } from '../../src/react/index.ts';
 import { fakeSource, Wire } from './fake-source.ts';
 
-/** What a test in a real browser can do with the page. */
+/** Controls of the page for a test in a browser. */
 export interface Stage {
   readonly bring: (...envelopes: readonly Envelope[]) => void;
   readonly wire: Wire;
   readonly fail: (message: string) => void;
   readonly online: (isLive: boolean) => void;
-  /** What the user asked the server for. */
+  /** Actions of the user. */
   readonly asked: unknown[][];
   refuse: boolean;
 }

@@ -1,38 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { seriousFindings } from '../setup/axe.ts';
-import { launchBrowser } from '../setup/browser.ts';
-import { pageOf } from '../setup/page.ts';
+import { inBrowser, looks, shots, stillness } from '../setup/page.ts';
 
-/** Pictures of every state: name a folder to look at them. */
-const shots = process.env['ONWARD_SHOTS'] ?? mkdtempSync(join(tmpdir(), 'onward-shots-'));
-
-// a browser without a graphics card on a busy machine takes its time
+// a browser without a GPU is slow on a busy machine
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
-let browser: Browser;
-let html: string;
-beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
-  [browser, html] = await Promise.all([
-    launchBrowser(),
-    pageOf('test/react/browser-page.tsx', 'src/react/styles.css'),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  if (process.env['ONWARD_SHOTS'] === undefined) rmSync(shots, { recursive: true });
-});
-
-const looks = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
-  ['dark', 390],
-] as const;
+const { browser, html } = inBrowser('test/react/browser-page.tsx', 'src/react/styles.css');
 
 describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
   let page: Page;
@@ -40,7 +15,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
   let count = 0;
 
   beforeAll(async () => {
-    const context = await browser.newContext({
+    const context = await browser().newContext({
       viewport: { width, height: width > 600 ? 860 : 844 },
       colorScheme: theme,
       deviceScaleFactor: process.env['ONWARD_SHOTS'] === undefined ? 1 : 2,
@@ -50,30 +25,31 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());
     });
-    await page.setContent(html);
+    await page.setContent(html());
     await page.waitForFunction(
       () => 'stage' in window && document.querySelector('.onward-chat') !== null,
     );
   });
   afterAll(() => page?.context().close());
 
-  /** Looks at the page: a picture, axe, and nothing wider than the screen. */
+  /** Takes a screenshot and checks axe and the width of the page. */
   async function look(name: string): Promise<void> {
-    await page.waitForTimeout(60);
-    await page.screenshot({ path: join(shots, `${theme}-${width}-${++count}-${name}.png`) });
+    await stillness(page);
+    if (shots !== undefined)
+      await page.screenshot({ path: join(shots, `${theme}-${width}-${++count}-${name}.png`) });
     expect(await seriousFindings(page), name).toEqual([]);
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - window.innerWidth,
     );
-    expect(overflow, `${name}: nothing sticks out to the side`).toBeLessThanOrEqual(0);
+    expect(overflow, `${name}: no horizontal overflow`).toBeLessThanOrEqual(0);
   }
 
-  it('begins empty', async () => {
-    await page.getByText('Nothing has been said yet.').waitFor();
+  it('starts empty', async () => {
+    await page.getByText('No messages yet.').waitFor();
     await look('empty');
   });
 
-  it('streams an answer, with the caret at its end and the reader at the bottom', async () => {
+  it('streams an answer with a caret at its end and follows it', async () => {
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill(
       'Find the Nordlicht programs, add a lead for Helvetia Robotics with the company data filled in, and remove the old duplicate.',
@@ -106,7 +82,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     await look('streaming');
   });
 
-  it('shows tools: one done, one failed and open by itself, one cut, one running', async () => {
+  it('shows tools: one done, one failed and open, one truncated, one running', async () => {
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
       bring(
@@ -151,7 +127,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     await cut.locator('summary').click();
   });
 
-  it('asks for approval; an edit is checked before it is sent', async () => {
+  it('requests approval and checks an edit before it is sent', async () => {
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
       bring(
@@ -173,7 +149,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     });
     const card = page.getByRole('region', { name: 'Run delete_program_lead?' });
     await card.waitFor();
-    await page.getByPlaceholder('Answer the question above first.').waitFor();
+    await page.getByPlaceholder('Approve or deny the call above first.').waitFor();
     await look('approval');
     await card.getByRole('button', { name: 'Edit arguments' }).click();
     await look('approval-fields');
@@ -194,7 +170,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     await field.fill('{ "id": "lead_2207", "notify_owner": false }');
     await look('approval-edit');
     await card.getByRole('button', { name: 'Approve with changes' }).press('Enter');
-    await card.getByText('Approved. It continues in a moment.').waitFor();
+    await card.getByText('Approved. The run continues in a moment.').waitFor();
     expect(await page.evaluate(() => window.stage.asked.at(-1))).toEqual([
       'approve',
       'c5',
@@ -210,11 +186,11 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       );
     });
     await card.waitFor({ state: 'detached' });
-    // the card had the focus: it moves to where the user writes next
+    // the focus moves from the card to the composer
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   });
 
-  it('D02: says why it stopped and offers exactly what lets it continue', async () => {
+  it('D02: explains the stop and offers exactly the needed grant', async () => {
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
       bring(wire.stepDone(2, true), wire.limit());
@@ -230,7 +206,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     await look('granted');
   });
 
-  it('shows a failed run, a refused grant, a lost connection and a message that was not sent', async () => {
+  it('shows a failed run, a refused grant, a lost connection and an unsent message', async () => {
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
       bring(
@@ -248,7 +224,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       window.stage.refuse = true;
     });
     await page.getByRole('button', { name: 'Continue with 3 more retries' }).click();
-    await page.getByText('That did not work: the server answered 503').waitFor();
+    await page.getByText('It failed: the server answered 503').waitFor();
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill('Try the other source');
     await box.press('Enter');
@@ -256,14 +232,14 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     await page.evaluate(() => {
       window.stage.online(false);
       window.stage.fail(
-        'GET /sessions/ses_1/events answered 502, expected 200. It is tried again.',
+        'GET /sessions/ses_1/events answered 502, expected 200. The request is retried.',
       );
     });
     await page.getByText('Not connected.').waitFor();
     await look('failed');
   });
 
-  it('completes, quietly', async () => {
+  it('completes, and follows the theme of the page', async () => {
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
       window.stage.refuse = false;
@@ -290,12 +266,12 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     const other = theme === 'dark' ? 'light' : 'dark';
     const say = (place: string, name: string): Promise<void> =>
       page.locator(place).evaluate((element, it) => element.setAttribute('data-theme', it), name);
-    expect(await background(), 'the browser says which theme').toBe(backgrounds[theme]);
+    expect(await background(), 'the browser sets the theme').toBe(backgrounds[theme]);
     await say('main', other);
-    expect(await background(), 'an element may say it for what is inside').toBe(backgrounds[other]);
+    expect(await background(), 'an element sets it for its content').toBe(backgrounds[other]);
     await say('main', theme);
     await say('html', other);
-    expect(await background(), 'and has the last word').toBe(backgrounds[theme]);
+    expect(await background(), 'and overrides the page').toBe(backgrounds[theme]);
     await say('main', other);
     expect(await background()).toBe(backgrounds[other]);
     expect(await seriousFindings(page)).toEqual([]);

@@ -87,7 +87,7 @@ const clients: readonly (readonly [string, Make])[] = [
 ];
 
 describe.each(clients)('%s', (_name, make) => {
-  it('hears every type of envelope once the channel is confirmed, and leaves it', async () => {
+  it('gets every envelope type after the channel is confirmed, and leaves the channel on close', async () => {
     const server = await pusherServer();
     const { envelopes, connections, close } = hear(make(server, await auth(server)).source());
     await until(() => connections.at(-1) === 'live');
@@ -108,7 +108,7 @@ describe.each(clients)('%s', (_name, make) => {
     await until(() => server.channels.size(name) === 0);
   });
 
-  it('two screens of one client share the channel; the last one leaves it', async () => {
+  it('shares the channel between two views of one client, and the last one leaves it', async () => {
     const server = await pusherServer();
     const { source } = make(server, await auth(server));
     const first = hear(source());
@@ -128,7 +128,7 @@ describe.each(clients)('%s', (_name, make) => {
     third.close();
   });
 
-  it('says that the channel was refused, and what to check', async () => {
+  it('reports a refused channel and what to check', async () => {
     const server = await pusherServer();
     const { errors, connections, close } = hear(
       make(server, await auth(server, { isLetIn: false })).source(),
@@ -140,7 +140,7 @@ describe.each(clients)('%s', (_name, make) => {
     expect(connections.at(-1)).toBe('offline');
   });
 
-  it('a wrong signature is answered with silence: it is told after a while', async () => {
+  it('reports a wrong signature after a timeout', async () => {
     const server = await pusherServer();
     const { source } = make(server, await auth(server, { secret: 'another' }), {
       subscribeMs: 200,
@@ -154,7 +154,7 @@ describe.each(clients)('%s', (_name, make) => {
     expect(connections.at(-1)).toBe('offline');
   });
 
-  it('what is no envelope is told and skipped', async () => {
+  it('reports and skips invalid envelopes', async () => {
     const server = await pusherServer();
     const { envelopes, errors, connections, close } = hear(
       make(server, await auth(server)).source(),
@@ -171,7 +171,7 @@ describe.each(clients)('%s', (_name, make) => {
     expect(errors.map(({ code }) => code)).toEqual(['unreadable', 'unreadable']);
   });
 
-  it('asks for a refill after a loss: this wire replays nothing', async () => {
+  it('requests a refill after a lost connection', async () => {
     const server = await pusherServer();
     const endpoint = await auth(server);
     const wire = new Wire();
@@ -193,7 +193,7 @@ describe.each(clients)('%s', (_name, make) => {
     await until(() => view().state.place?.after === 2);
     client.disconnect();
     expect(view().connection).toBe('offline');
-    send(server, all[2]!); // no client is there
+    send(server, all[2]!); // no client is connected
     client.connect();
     await until(() => view().state.status === 'completed');
     expect(view().connection).toBe('live');
@@ -202,7 +202,7 @@ describe.each(clients)('%s', (_name, make) => {
   });
 });
 
-it('a channel that the page had joined before stays joined', async () => {
+it('stays in a channel that the page joined before', async () => {
   const server = await pusherServer();
   const pusher = pusherClient(server, await auth(server), 'ann');
   pusher.subscribe(name);

@@ -22,7 +22,7 @@ afterEach(cleanup);
 describe('Conversation', () => {
   const html = '<img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>';
 
-  it('what the model writes never becomes HTML, wherever it stands', () => {
+  it('renders no HTML of models and tools', () => {
     const wire = new Wire();
     const state = stateAfter(
       wire.started(),
@@ -51,7 +51,7 @@ describe('Conversation', () => {
     expect(document.body.textContent).toContain('<script>');
   });
 
-  it('results sit under their calls, raw JSON beside a call is left out, a result without its call is shown', () => {
+  it('shows results with their calls, hides raw JSON next to a call, and shows a result without a call', () => {
     const wire = new Wire();
     const state = stateAfter(
       wire.started(),
@@ -72,7 +72,7 @@ describe('Conversation', () => {
     ).toEqual(['lost', 'search']);
   });
 
-  it('is a log that says finished answers once, and not each chunk or what was there before', async () => {
+  it('announces finished answers once, but no chunks and no earlier messages', async () => {
     const old: UiMessage = {
       id: 'old',
       role: 'assistant',
@@ -102,7 +102,7 @@ describe('Conversation', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('D56: text of a try that was discarded disappears', () => {
+  it('D56: removes text of a discarded attempt', () => {
     const wire = new Wire();
     const begun = [wire.started(), wire.user('hi'), wire.step(1), wire.chunk('Half an ans', 0)];
     const { rerender } = render(<Conversation state={stateAfter(...begun)} />);
@@ -115,7 +115,7 @@ describe('Conversation', () => {
     expect(screen.queryByText('Half an ans')).toBeNull();
   });
 
-  it('only what changed is drawn again', () => {
+  it('renders only changed rows again', () => {
     const drawn: string[] = [];
     const ToolCall = ({ call }: { call: { id: string } }): null => {
       drawn.push(call.id);
@@ -147,7 +147,7 @@ describe('Conversation', () => {
     expect(drawn).toEqual(['c1']);
   });
 
-  it('follows the end unless the reader has scrolled up; then it says that there is more', async () => {
+  it('follows the end unless the user has scrolled up, and then shows a button', async () => {
     const wire = new Wire();
     let state = stateAfter(wire.started(), wire.user('hi'));
     const { rerender } = render(<Conversation state={state} />);
@@ -186,7 +186,7 @@ describe('reasoning', () => {
   });
   const stateOf = (message: UiMessage) => newUiState([message]);
 
-  it('is folded, opens by keyboard, and stays open when the message is finished', async () => {
+  it('is collapsed, opens on request, and stays open when the message is finished', async () => {
     const html = '<b>Because</b>\nof that';
     const thinking = {
       ...stateOf(row({})),
@@ -207,7 +207,7 @@ describe('reasoning', () => {
     expect(document.querySelector('.onward-text')?.textContent).toBe('Seven.');
   });
 
-  it('is not there where a message has none', () => {
+  it('is not shown for a message without it', () => {
     render(<Conversation state={stateOf(row({}))} />);
     expect(document.querySelector('details')).toBeNull();
   });

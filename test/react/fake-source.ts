@@ -1,4 +1,5 @@
 import type {
+  Envelope,
   EnvelopeOf,
   EnvelopePayloads,
   EnvelopeType,
@@ -6,7 +7,7 @@ import type {
 import type { EnvelopeSink, EnvelopeSource } from '../../src/ui/sources/envelope-source.ts';
 import type { LogPlace } from '../../src/ui/ui-state.ts';
 
-/** Writes the envelopes of one execution with the numbers a server would give them. */
+/** Creates the envelopes of one execution, numbered as by a server. */
 export class Wire {
   seq: number = 0;
   clock: number = Date.parse('2026-01-16T12:00:00.000Z');
@@ -96,12 +97,14 @@ export class Wire {
     tool_call_id: string,
     result_summary: EnvelopePayloads['agent.tool.completed']['result_summary'],
     error: string | null = null,
+    error_code: string | null = null,
   ): EnvelopeOf<'agent.tool.completed'> {
     return this.make('agent.tool.completed', {
       tool,
       tool_call_id,
       success: error === null,
       error,
+      ...(error_code !== null && { error_code }),
       duration_ms: 312,
       result_summary,
     });
@@ -135,6 +138,17 @@ export class Wire {
       ...more,
     });
   }
+  /** Returns a run of one step: the answer to `hi` is `hello`. */
+  answered(): readonly Envelope[] {
+    return [
+      this.started(),
+      this.user('hi'),
+      this.step(1),
+      this.says('hello'),
+      this.stepDone(1),
+      this.ends('completed'),
+    ];
+  }
   limit(): EnvelopeOf<'agent.status'> {
     return this.ends('stopped', {
       step_count: 5,
@@ -167,7 +181,7 @@ export interface FakeSource {
   readonly place: () => LogPlace | null;
 }
 
-/** A source that brings what the test hands it. */
+/** Creates a source that the test controls. */
 export function fakeSource(more: Partial<EnvelopeSource> = {}): FakeSource {
   let opened = 0;
   let closed = 0;

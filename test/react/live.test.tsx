@@ -1,4 +1,4 @@
-// oxlint-disable-next-line import/no-unassigned-import -- it makes the page that React needs
+// oxlint-disable-next-line import/no-unassigned-import -- it creates the DOM for React
 import '../broadcasting/use-chat-dom.ts';
 import {
   act,
@@ -43,7 +43,7 @@ interface World {
   readonly endpoint: string;
 }
 
-/** An agent that looks, asks before it removes, and has fewer steps than it needs; and all ways to listen to it. */
+/** Starts an agent with a lookup, an approval and too few steps, and all transports. */
 async function world(): Promise<World> {
   const look = mockTool('look', () => rows);
   const remove = mockTool('remove', 'removed', { needsApproval: true });
@@ -144,7 +144,7 @@ const calls = (): string[] =>
   );
 
 describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
-  it('is sent, streamed, asked about, stopped at its limit, granted more and finished', async () => {
+  it('is sent, streamed, approved, stopped at a limit, granted and completed', async () => {
     const it = await world();
     let session!: AgentSession;
     render(<Screen world={it} source={sourceOf(it)} onSession={(now) => (session = now)} />);
@@ -172,7 +172,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
 
     await screen.findByText('All is well.');
     await waitFor(() => expect(session.status).toBe('completed'));
-    // what is on the screen is what the server keeps, once each
+    // the view shows each stored message once
     await waitFor(async () => {
       const { items } = await it.runtime.messages(it.id, ann);
       const kept = toUiMessages(items).map(({ role, content }) => [role, content.slice(0, 20)]);
@@ -185,7 +185,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     expect(session.state.gap).toBeNull();
   });
 
-  it('D65: a result that was cut for the wire is fetched whole', async () => {
+  it('D65: fetches a truncated result completely', async () => {
     const it = await world();
     let session!: AgentSession;
     const source: EnvelopeSource = { ...sourceOf(it) };
@@ -204,7 +204,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     expect(first!.textContent).toContain('Lead 299');
   });
 
-  it('a page that is opened in the middle of it shows all of it', async () => {
+  it('is shown completely by a page that opens during it', async () => {
     const it = await world();
     await it.runtime.send(it.id, 'Tidy up', { ...ann, wait: true });
     let session!: AgentSession;
@@ -219,7 +219,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
   });
 });
 
-it('a refill asks the server with what the client knows', async () => {
+it('a refill requests only what the client does not have', async () => {
   const it = await world();
   await it.runtime.send(it.id, 'Tidy up', { ...ann, wait: true });
   const source = sseSource({ url: `${it.url}/live`, ...reads(it) });

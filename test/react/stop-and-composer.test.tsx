@@ -14,7 +14,7 @@ describe('StopExplanation', () => {
   const limit = stateAfter(new Wire().limit()).stop!;
   const stopOf = (more: Partial<UiStop>): UiStop => ({ ...limit, ...more });
 
-  it('D02: says why and how to continue, names the option, and grants exactly that', async () => {
+  it('D02: explains the stop and how to continue, names the option, and grants exactly that', async () => {
     const onResume = vi.fn();
     render(<StopExplanation stop={limit} action={null} onResume={onResume} />);
     const box = screen.getByRole('region', { name: 'Stopped' });
@@ -38,7 +38,7 @@ describe('StopExplanation', () => {
     expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 2 });
   });
 
-  it('offers no grant and names the operator once the user may grant no more', () => {
+  it('offers no grant and refers to the operator if the user may grant no more', () => {
     const allowance = { left: {}, grant: null };
     render(<StopExplanation stop={limit} action={null} allowance={allowance} onResume={vi.fn()} />);
     expect(screen.queryByRole('button')).toBeNull();
@@ -107,7 +107,7 @@ describe('StopExplanation', () => {
     expect(screen.queryByRole('button')?.textContent ?? null).toBe(button);
   });
 
-  it('is granted once: while the server works on it, a click does nothing', async () => {
+  it('ignores clicks while a grant is pending', async () => {
     const onResume = vi.fn();
     render(
       <StopExplanation
@@ -124,7 +124,7 @@ describe('StopExplanation', () => {
 });
 
 describe('Composer', () => {
-  it('Enter sends and empties it, Shift+Enter makes a line, an input method keeps its Enter', async () => {
+  it('sends on Enter, adds a line on Shift+Enter, and ignores Enter of an input method', async () => {
     const onSend = vi.fn();
     render(<Composer onSend={onSend} blockedBy={null} />);
     const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
@@ -141,7 +141,7 @@ describe('Composer', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('while nothing can be sent it says why, keeps the draft, and offers to stop', async () => {
+  it('shows the reason, keeps the draft and offers Stop while sending is blocked', async () => {
     const onSend = vi.fn();
     const onStop = vi.fn();
     const { rerender } = render(<Composer onSend={onSend} blockedBy="It works." onStop={onStop} />);
@@ -161,7 +161,7 @@ describe('Composer', () => {
     expect(onSend).toHaveBeenCalledWith('next');
   });
 
-  it('can be locked: nothing is typed while nothing can be sent, and the draft stays', async () => {
+  it('disables the field if it is locked and blocked, and keeps the draft', async () => {
     const { rerender } = render(<Composer onSend={vi.fn()} blockedBy={null} isLocked />);
     const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
     await userEvent.type(box, 'draft');
@@ -170,7 +170,7 @@ describe('Composer', () => {
     expect(document.querySelector('.onward-composer-why')?.textContent).toBe('Answer first');
   });
 
-  it('puts a draft before what was typed since, each once', async () => {
+  it('inserts a draft once before the current text', async () => {
     const { rerender } = render(<Composer onSend={vi.fn()} blockedBy={null} draft={null} />);
     const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
     await userEvent.type(box, 'more');
@@ -180,7 +180,7 @@ describe('Composer', () => {
     expect(box.value).toBe('first\nmore');
   });
 
-  it('while it works, stopping is asked for once and typing brings sending back', async () => {
+  it('offers Queue instead of Stop while the user types, and stops once', async () => {
     const onStop = vi.fn();
     const props = { onSend: vi.fn(), blockedBy: null, onStop, sendLabel: 'Queue', note: 'step 2' };
     const { rerender } = render(<Composer {...props} />);

@@ -9,7 +9,7 @@ import { call, result } from './component-fixtures.ts';
 afterEach(cleanup);
 
 describe('ToolCallView', () => {
-  it('is folded to one line: name, arguments, how it stands, how long it took', async () => {
+  it('is collapsed to name, arguments, state and duration', async () => {
     render(
       <ToolCallView
         call={call}
@@ -24,7 +24,7 @@ describe('ToolCallView', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('opens for arguments and result', async () => {
+  it('shows arguments and result when it opens', async () => {
     render(
       <ToolCallView
         call={call}
@@ -44,7 +44,7 @@ describe('ToolCallView', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('a failed one is open by itself and marked in words; the reader may close it', () => {
+  it('opens a failed call, which the user can close', () => {
     const props = {
       call,
       state: 'error',
@@ -62,7 +62,7 @@ describe('ToolCallView', () => {
     expect(details.open).toBe(false);
   });
 
-  it('D66: arguments are shown while the model writes them', () => {
+  it('D66: shows streamed arguments', () => {
     const partial = {
       id: 'c',
       name: '',
@@ -72,12 +72,12 @@ describe('ToolCallView', () => {
     } as const;
     render(<ToolCallView call={partial} state="writing" result={null} />);
     expect(screen.getByText('{"q":"Nord')).toBeTruthy();
-    expect(screen.getByText('being written')).toBeTruthy();
+    expect(screen.getByText('writing arguments')).toBeTruthy();
   });
 });
 
 describe('ValueView', () => {
-  it('folds long values', async () => {
+  it('collapses long values', async () => {
     render(
       <ValueView value={{ rows: Array.from({ length: 50 }, (_, id) => id) }} label="Result" />,
     );
@@ -86,7 +86,7 @@ describe('ValueView', () => {
     expect(screen.getByLabelText('Result').textContent).toContain('49');
   });
 
-  it('a cut value is fetched on request; a failure can be tried again', async () => {
+  it('fetches a truncated value on request, and again after an error', async () => {
     const fetchRef = vi
       .fn()
       .mockRejectedValueOnce(new Error('503'))
@@ -98,13 +98,13 @@ describe('ValueView', () => {
     );
     expect(screen.getByText('{"who…')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Show all' }));
-    expect(await screen.findByText(/That did not work: 503/)).toBeTruthy();
+    expect(await screen.findByText(/It failed: 503/)).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Show all' }));
     expect(await screen.findByText('{ "whole": true }')).toBeTruthy();
     expect(fetchRef).toHaveBeenCalledWith('3.result.exe');
   });
 
-  it('an object that has more than summary and ref is no cut value', () => {
+  it('shows an object with more fields than summary and ref as a normal value', () => {
     render(<ValueView value={{ summary: 'a', ref: 'b', id: 1 }} label="Result" />);
     expect(screen.getByLabelText('Result').textContent).toContain('"id": 1');
   });

@@ -26,7 +26,7 @@ const before: UiMessage = {
 };
 
 describe('useAgentSession', () => {
-  it('shows what the source brings, connected once in strict mode, and leaves when unmounted', async () => {
+  it('shows envelopes of the source, connects once in strict mode, and disconnects on unmount', async () => {
     const { source, sink, opened, closed } = fakeSource();
     const { result, unmount } = renderHook(() => useAgentSession({ source, schedule }), {
       wrapper: strict,
@@ -56,7 +56,7 @@ describe('useAgentSession', () => {
     await waitFor(() => expect(closed()).toBe(1));
   });
 
-  it('a server renders the history, and the client takes it up without a word about differences', async () => {
+  it('renders the history on the server and hydrates it without errors', async () => {
     const { source, opened } = fakeSource();
     const Screen = (): ReactElement => {
       const { messages, status } = useAgentSession({ source, history: [before], schedule });
@@ -75,7 +75,7 @@ describe('useAgentSession', () => {
     errors.mockRestore();
   });
 
-  it('a source of the same key may be made with every render; another key is another session', async () => {
+  it('keeps the connection for a new source with the same key, and reconnects for another key', async () => {
     const made: ReturnType<typeof fakeSource>[] = [];
     const { result, rerender } = renderHook(
       ({ id }: { id: string }) => {
@@ -97,7 +97,7 @@ describe('useAgentSession', () => {
     expect(made.reduce((sum, fake) => sum + fake.opened(), 0)).toBe(2);
   });
 
-  it('without a session there is nothing to connect to', () => {
+  it('is offline without a source', () => {
     const { result } = renderHook(() => useAgentSession({ source: null, history: [before] }));
     expect(result.current).toMatchObject({
       status: 'idle',
@@ -106,7 +106,7 @@ describe('useAgentSession', () => {
     });
   });
 
-  it('two components see the same at the same time, and functions stay the same', async () => {
+  it('passes the same state to a child, and keeps its functions stable', async () => {
     const { source, sink } = fakeSource();
     const seen: string[] = [];
     const Child = ({ status }: { status: string }): null => {
@@ -131,7 +131,7 @@ describe('useAgentSession', () => {
     expect(functions.size).toBe(2);
   });
 
-  it('a message is on the screen at once, and the one from the server takes its place', async () => {
+  it('shows a sent message immediately until the message of the server replaces it', async () => {
     const { source, sink } = fakeSource();
     const send = vi.fn(async () => ({}));
     const { result } = renderHook(() => useAgentSession({ source, schedule, actions: { send } }));
@@ -150,7 +150,7 @@ describe('useAgentSession', () => {
     expect(result.current.actions).toEqual([]);
   });
 
-  it('a message that could not be sent stays, can be tried again with the same id, or be taken back', async () => {
+  it('keeps an unsent message, which can be retried with the same id or dismissed', async () => {
     const { source } = fakeSource();
     const send = vi.fn<(text: string, options: { id: string }) => Promise<unknown>>();
     send
@@ -175,7 +175,7 @@ describe('useAgentSession', () => {
     expect(result.current.messages.map(({ content }) => content)).toEqual(['hi']);
   });
 
-  it('a second click while the first is under way does nothing; blank messages are not sent', async () => {
+  it('ignores a second click during an action, and sends no blank message', async () => {
     const { source } = fakeSource();
     const approve = vi.fn(() => new Promise(() => {}));
     const send = vi.fn(async () => {});
@@ -193,10 +193,11 @@ describe('useAgentSession', () => {
       deny: false,
       stop: false,
       resume: false,
+      retry: false,
     });
   });
 
-  it('D91: an answer names the call as it was on the screen, also when it is tried again', async () => {
+  it('D91: sends the execution and hash that were shown, also in a retry', async () => {
     const { source, sink } = fakeSource();
     const approve = vi.fn().mockRejectedValueOnce(new Error('no')).mockResolvedValue(null);
     const deny = vi.fn(async () => {});
@@ -224,7 +225,7 @@ describe('useAgentSession', () => {
     expect(deny).toHaveBeenCalledWith('c1', 'no', { executionId: 'exe_2', argsHash: 'hash-2' });
   });
 
-  it('an action of the newest render is the one that is used', async () => {
+  it('uses the actions of the newest render', async () => {
     const { source } = fakeSource();
     const calls: number[] = [];
     const { result, rerender } = renderHook(

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { host, requestFor, setup, type AskOptions } from './setup.ts';
 
-describe('bodies', () => {
+describe('request validation', () => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
   it.each<[string, AskOptions, number, string, RegExp]>([
     [
-      'no JSON',
+      'invalid JSON',
       { body: '{"id": nope}' },
       400,
       'invalid_json',
       /expected value at line 1, column 8/,
     ],
     [
-      'cut JSON',
+      'incomplete JSON',
       { body: '{\n  "id": "x",' },
       400,
       'invalid_json',
@@ -26,33 +26,33 @@ describe('bodies', () => {
       { body: { mesage: 'Hi' } },
       400,
       'invalid_request',
-      /"mesage".*It takes agent, id, metadata, message\./,
+      /"mesage".*It accepts agent, id, metadata, message\./,
     ],
     [
       'a wrong type',
       { body: { metadata: 'x', id: 7 } },
       400,
       'invalid_request',
-      /id got 7, expected an id .*; metadata got "x", expected an object/,
+      /id got 7, expected an unused id .*; metadata got "x", expected an object/,
     ],
     ['a bad id', { body: { id: '../etc' } }, 400, 'invalid_request', /id got "\.\.\/etc"/],
     ['a blank message', { body: { message: ' \n ' } }, 400, 'invalid_request', /not blank/],
     [
-      'a part by address',
+      'a part with a URL',
       { body: { message: [{ type: 'image', url: 'http://169.254.169.254/' }] } },
       400,
       'invalid_request',
       /data \(base64\)/,
     ],
     [
-      'a bomb',
+      'deeply nested JSON',
       { body: `{"metadata": ${nested(200_000)}}` },
       400,
       'invalid_request',
       /deeper than 64/,
     ],
     [
-      'a prototype',
+      'a __proto__ key',
       { body: '{"metadata": {"a": [{"__proto__": {"isAdmin": true}}]}}' },
       400,
       'invalid_request',
@@ -73,28 +73,30 @@ describe('bodies', () => {
       /text\/plain/,
     ],
     [
-      'nearly JSON',
+      'a type that only starts like JSON',
       { body: '{}', headers: { 'content-type': 'application/jsonp' } },
       415,
       'unsupported_media_type',
       /jsonp/,
     ],
     [
-      'too much',
+      'a body that is too large',
       { body: { metadata: { x: 'x'.repeat(5_000) } } },
       413,
       'body_too_large',
       /4000 bytes/,
     ],
     [
-      'too many bytes of few letters',
+      'few characters with too many bytes',
       { body: { metadata: { x: '€'.repeat(1_900) } } },
       413,
       'body_too_large',
       /4000/,
     ],
-  ])('%s is refused', async (what, options, status, code, words) => {
-    const { ask, runtime } = setup({ maxBodyBytes: what === 'a bomb' ? 1_000_000 : 4_000 });
+  ])('refuses %s', async (what, options, status, code, words) => {
+    const { ask, runtime } = setup({
+      maxBodyBytes: what === 'deeply nested JSON' ? 1_000_000 : 4_000,
+    });
     const said = await ask('POST /api/sessions', options);
     expect([said.status, said.body.error.code]).toEqual([status, code]);
     expect(said.body.error.message).toMatch(words);
@@ -102,7 +104,7 @@ describe('bodies', () => {
     expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
   });
 
-  it('bytes that are no text are refused', async () => {
+  it('refuses bytes that are not UTF-8', async () => {
     const { server } = setup();
     const { headers } = requestFor('POST /api/sessions', { body: {} });
     const body = new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]);
@@ -113,7 +115,7 @@ describe('bodies', () => {
     expect(await response.text()).toContain('not UTF-8');
   });
 
-  it('what is wrong is also told by field, for programs', async () => {
+  it('lists invalid fields in the details of the error', async () => {
     const { ask } = setup();
     const { body } = await ask('POST /api/sessions/x/messages', { body: { whenBusy: 'now' } });
     expect(body.error.details.fields).toEqual([
@@ -122,7 +124,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('a body without an end is cut off at the limit, whatever its length says', async () => {
+  it('stops reading a body at the size limit, whatever Content-Length is', async () => {
     const { server } = setup({ maxBodyBytes: 10_000 });
     for (const length of [null, '5']) {
       let pulled = 0;
@@ -152,14 +154,14 @@ describe('bodies', () => {
     }
   });
 
-  it('what is not signed in is not read', async () => {
+  it('does not read the body of a request without sign-in', async () => {
     const { server } = setup();
     const request = requestFor('POST /api/sessions', { as: 'dan', body: 'x'.repeat(100) });
     expect((await server(request)).status).toBe(401);
     expect(request.bodyUsed).toBe(false);
   });
 
-  it('files and images come inside the message', async () => {
+  it('accepts images in a message', async () => {
     const { ask, runtime } = setup();
     const part = { type: 'image', data: 'aGk=', mediaType: 'image/png' };
     const said = await ask('POST /api/sessions', {
@@ -171,7 +173,7 @@ describe('bodies', () => {
     expect(first!.content).toEqual([{ type: 'text', text: 'See ' }, part]);
   });
 
-  it('what a user says is kept as it was said', async () => {
+  it('keeps the text of a message unchanged', async () => {
     const { ask, runtime } = setup();
     const words = '  <b>\u0000 "quotes" \\ 🙂 password=hunter2 __proto__\n';
     await ask('POST /api/sessions', { body: { id: 's', message: words } });
@@ -189,9 +191,9 @@ describe('bodies', () => {
     ['sessions?cursor=nonsense', 'cursor'],
     [`sessions?search=${'x'.repeat(300)}`, 'search got'],
     ['sessions/s/messages?before=-1', 'before got -1'],
-    ['sessions/s/log?after=x', 'after got "x", expected a place such as 12@execution'],
+    ['sessions/s/log?after=x', 'after got "x", expected a position such as 12@execution'],
     ['sessions/s/trace?limit=9999', 'limit got 9999'],
-  ])('in an address %s is refused', async (path, words) => {
+  ])('refuses the query of %s', async (path, words) => {
     const { ask } = setup();
     const said = await ask(`GET /api/${path}`);
     expect(said.status).toBe(400);
@@ -199,11 +201,11 @@ describe('bodies', () => {
   });
 
   it.each([
-    [{ decision: 'deny' }, 'give a reason'],
-    [{ decision: 'deny', reason: 'no', args: {} }, 'give a reason and no args'],
-    [{ decision: 'approve', reason: 'yes' }, 'to approve, give no reason'],
+    [{ decision: 'deny' }, 'send a reason'],
+    [{ decision: 'deny', reason: 'no', args: {} }, 'send a reason and no args'],
+    [{ decision: 'approve', reason: 'yes' }, 'to approve, send no reason'],
     [{ decision: 'maybe' }, 'one of approve, deny'],
-  ])('an answer %j is none', async (body, words) => {
+  ])('refuses the approval answer %j', async (body, words) => {
     const { ask } = setup();
     const said = await ask('POST /api/sessions/s/approvals/c', { body });
     expect(said.status).toBe(400);
@@ -215,7 +217,7 @@ describe('bodies', () => {
     { grant: { steps: 0 } },
     { grant: { favors: 3 } },
     { approvals: { c: {} } },
-  ])('a resume with %j is none', async (body) => {
+  ])('refuses a resume with %j', async (body) => {
     const { ask } = setup();
     expect((await ask('POST /api/sessions/s/resume', { body })).status).toBe(400);
   });

@@ -7,14 +7,14 @@ const { final, toolCall } = ScenarioStep;
 
 const ann = { owner: 'ann' };
 
-/** The wall clock, a minute earlier each time. */
+/** A wall clock that returns an earlier time with each call. */
 const setBack = (): (() => number) => {
   let now = Date.UTC(2026, 5, 1);
   return () => (now -= 60_000);
 };
 
 describe('a conversation', () => {
-  it('is sent, waits, is answered, and can be read as a screen shows it', async () => {
+  it('is sent, approved, and read as UI messages', async () => {
     const all = setup();
     const { ask, runtime } = all;
     const id = await waitingSession(all);
@@ -64,7 +64,7 @@ describe('a conversation', () => {
       timed,
       ['assistant', 'tool_calls'],
       timed,
-      [...timed, 'tool_error'],
+      [...timed, 'tool_error', 'tool_error_code'],
       ['assistant'],
     ]);
     const page = await ask(`GET /api/sessions/${id}/messages?limit=3`);
@@ -82,8 +82,8 @@ describe('a conversation', () => {
 
   it.each([
     ['is right', systemClock],
-    ['is set back again and again', { ...systemClock, now: setBack() }],
-  ])('durations of tools are there on every page when the clock %s', async (_name, clock) => {
+    ['is repeatedly set back', { ...systemClock, now: setBack() }],
+  ])('has tool durations on every page if the clock %s', async (_name, clock) => {
     const look = toolCall('look', { article: 'lamp' });
     const turn = [look, look, look, look, final('Done.')];
     const { ask, runtime } = setup({
@@ -91,7 +91,7 @@ describe('a conversation', () => {
       agentClock: clock,
     });
     await ask('POST /api/sessions', { body: { id: 's' } });
-    // in one execution, the clock is read once
+    // the clock is read once per execution
     for (let n = 0; n < 10; n++) {
       await ask('POST /api/sessions/s/messages', { body: { content: 'go' } });
       await runtime.wait('s', ann);
@@ -108,7 +108,7 @@ describe('a conversation', () => {
     expect(results.filter(({ metadata }) => metadata.tool_duration_ms === undefined)).toEqual([]);
   });
 
-  it('continues past a limit with the grant that its stop names', async () => {
+  it('continues after a limit with the suggested grant', async () => {
     const { ask, runtime } = setup({
       turns: [[toolCall('look'), final('Got it.')]],
       maxSteps: 1,
@@ -116,10 +116,17 @@ describe('a conversation', () => {
     await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
     await runtime.wait('s', ann);
     const { body } = await ask('GET /api/sessions/s');
+    // every limit has facts, also one that did not decide
+    const said = expect.arrayContaining([
+      expect.objectContaining({
+        criterion: 'ExecutionTimeLimit',
+        facts: expect.objectContaining({ kind: 'limit', unit: 'seconds' }),
+      }),
+    ]);
     expect(body).toMatchObject({
       status: 'stopped',
       stopReason: 'steps_limit',
-      outcome: { resolvedBy: 'StepsLimit', shouldContinue: false },
+      outcome: { resolvedBy: 'StepsLimit', shouldContinue: false, evaluations: said },
       stop: { lead: 'Stopped because', action: { kind: 'grant' } },
     });
     const none = await ask('POST /api/sessions/s/resume');
@@ -129,10 +136,16 @@ describe('a conversation', () => {
     expect(granted.status).toBe(202);
     expect(await runtime.wait('s', ann)).toMatchObject({ output: 'Got it.' });
     const { body: trace } = await ask('GET /api/sessions/s/trace');
-    expect(trace).toMatchObject({ sessionId: 's', status: 'completed', grants: grant });
+    expect(trace).toMatchObject({
+      sessionId: 's',
+      status: 'completed',
+      grants: grant,
+      steps: [{ outcome: { evaluations: said } }, { outcome: { evaluations: said } }],
+      outcome: { evaluations: said },
+    });
   });
 
-  it('answers of resume, a pause, a stop and a fork', async () => {
+  it('can be resumed with answers, forked and stopped', async () => {
     const all = setup();
     const { ask, runtime } = all;
     const id = await waitingSession(all);

@@ -9,7 +9,7 @@ import { ada, oldAgent, writeOldSessions } from '../setup/old-sessions.ts';
 import { asking, type Ask } from './setup.ts';
 import { removeFolder } from '../setup/folders.ts';
 
-/** A server on a file of which only the first part is left. */
+/** Starts a server on a truncated database file. */
 async function serverOnCut(
   share: number,
 ): Promise<{ readonly ask: Ask; readonly errors: unknown[] }> {
@@ -36,7 +36,7 @@ async function serverOnCut(
 }
 
 it.each([0.25, 0.5, 0.75])(
-  'a file of which %d is left: every route answers, and what cannot be read is an error',
+  'answers every route on a database file truncated to %d of its size',
   async (share) => {
     const { ask, errors } = await serverOnCut(share);
     const lines: readonly (readonly [string, object?])[] = [
@@ -58,7 +58,7 @@ it.each([0.25, 0.5, 0.75])(
       expect([line, status < 600 && text.includes('sessions.db')]).toEqual([line, false]);
     }
     expect(seen.some((status) => status >= 500)).toBe(true);
-    // the operator is told which file it is
+    // the error for the operator names the file
     expect(errors.map(String).join('\n')).toContain('sessions.db');
   },
   30_000,

@@ -3,7 +3,7 @@ import { until } from '../setup/sessions.ts';
 import { holdsConversation, startExample } from './node-example.ts';
 
 describe('the Express example', () => {
-  it('holds a conversation with an approval, and ends when it is told to, with a stream open', async () => {
+  it('runs a conversation with an approval and exits on a signal with an open stream', async () => {
     const example = await startExample({ args: ['build/examples/server-express/server.js'] });
     const { url } = example;
     const signIn = async (name: string): Promise<{ 'x-session': string }> => {

@@ -24,8 +24,8 @@ const echo = nodeListener(async (request) => {
 const post = (url: string, body: string, type = 'application/json'): Promise<Response> =>
   fetch(url, { method: 'POST', body, headers: { 'content-type': type } });
 
-describe('in Express', () => {
-  it('sees the address as it was asked for, under any mount; other routes stay with Express', async () => {
+describe('nodeListener in Express', () => {
+  it('gets the full URL under any mount path, and leaves other routes to Express', async () => {
     const app = express();
     const router = express.Router();
     router.use('/b', echo);
@@ -51,7 +51,7 @@ describe('in Express', () => {
     ['express.text()', express.text({ type: '*/*' }), 'plain ✓', 'text/plain', 'plain ✓'],
     ['express.raw()', express.raw({ type: '*/*' }), 'raw ✓', 'application/json', 'raw ✓'],
     ['a parser for other types', express.json(), 'a,b', 'text/csv', 'a,b'],
-  ])('gets the body also behind %s', async (_name, parser, sent, type, body) => {
+  ])('gets the body after %s', async (_name, parser, sent, type, body) => {
     const app = express();
     app.use(parser, echo);
     const url = await listening(app);
@@ -60,7 +60,7 @@ describe('in Express', () => {
     expect(await (await post(`${url}/x`, '', type)).json()).toMatchObject({ path: '/x' });
   });
 
-  it('reports that another middleware has read the body, instead of waiting for it', async () => {
+  it('reports a body that another middleware has read', async () => {
     const heard: unknown[] = [];
     const app = express();
     app.use((req, _res, next) => void req.resume().once('end', () => next()));
@@ -73,7 +73,7 @@ describe('in Express', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('hears a client leave, also behind a parser', async () => {
+  it('aborts the signal when the client disconnects, also after a parser', async () => {
     const app = express();
     let signal: AbortSignal | null = null;
     app.use(

@@ -7,8 +7,8 @@ const { error, final } = ScenarioStep;
 
 const ann = { owner: 'ann' };
 
-describe('what happened', () => {
-  it('is told by the trace', async () => {
+describe('the history of a session', () => {
+  it('is returned as a trace', async () => {
     const all = setup();
     const { ask } = all;
     const id = await waitingSession(all);
@@ -30,7 +30,7 @@ describe('what happened', () => {
     });
   });
 
-  it('a failure is in it, and in the session', async () => {
+  it('shows a failed run in the session and the trace', async () => {
     const { ask, runtime } = setup({ turns: [[error({ type: 'model', message: 'boom' })]] });
     await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
     await runtime.wait('s', ann);
@@ -39,7 +39,7 @@ describe('what happened', () => {
     expect((await ask('GET /api/sessions/s/trace')).body.status).toBe('failed');
   });
 
-  it('is told by the log after a place, and values that were cut by their ref', async () => {
+  it('is returned from the log after a position, with truncated values by their ref', async () => {
     const text = 'long '.repeat(10_000);
     const { ask, runtime } = setup({ turns: [[final(text)]] });
     await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
@@ -59,7 +59,7 @@ describe('what happened', () => {
     expect((await ask('GET /api/sessions/s/refs')).status).toBe(400);
   });
 
-  it('is streamed as it happens, with whole arguments and every evaluation', async () => {
+  it('is streamed live, with whole arguments and every evaluation', async () => {
     const all = setup();
     const { server, ask } = all;
     await ask('POST /api/sessions', { body: { id: 's' } });

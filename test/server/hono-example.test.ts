@@ -3,7 +3,7 @@ import { until } from '../setup/sessions.ts';
 import { holdsConversation, startExample } from './node-example.ts';
 
 describe('the Hono example', () => {
-  it('holds a conversation with an approval, and ends when it is told to, with a stream open', async () => {
+  it('runs a conversation with an approval and exits on a signal with an open stream', async () => {
     const example = await startExample({ args: ['build/examples/server-hono/server.js'] });
     const { url } = example;
     expect(await (await fetch(url)).text()).toBe('The agents are under /api.');

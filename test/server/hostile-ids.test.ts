@@ -22,7 +22,7 @@ async function paused(id: string) {
 }
 
 describe.each(named)('D90: a call whose id is $title', ({ id }) => {
-  it('is answered over its own route, and nothing else runs', async () => {
+  it('is approved by its route, and no other call runs', async () => {
     const { ask, runtime, odd, other } = await paused(id);
     const path = `/api/sessions/s/approvals/${encodeURIComponent(odd)}`;
     const args = { article: 'edited' };
@@ -35,7 +35,7 @@ describe.each(named)('D90: a call whose id is $title', ({ id }) => {
     expect(state.currentStep?.results).toMatchObject([{ callId: odd, value: 'removed "edited"' }]);
   });
 
-  it('is answered in the body of a resume', async () => {
+  it('is answered by a resume', async () => {
     const { ask, runtime, odd, other } = await paused(id);
     const approvals = Object.fromEntries([
       [odd, { deny: 'no' }],

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { setup } from './setup.ts';
 
-/** Nothing here measures time: what is slow on these runs into the time limit of the test. */
+/** Large enough that slow code exceeds the timeout of a test. */
 const size = 200_000;
 const all = (text: string): string => text.repeat(Math.ceil(size / text.length));
 
-describe('bodies that were made to keep the server busy', () => {
+describe('bodies that attack performance', () => {
   it.each<[string, string, string]>([
     ['a string without an end', `{"message":"${all('a')}`, 'invalid_json'],
     ['escapes without an end', `{"message":"${all('\\n')}`, 'invalid_json'],
     ['quotes', all('"'), 'invalid_json'],
-    ['blanks before nothing', `{"message":${all(' ')}x`, 'invalid_json'],
+    ['blanks before an invalid value', `{"message":${all(' ')}x`, 'invalid_json'],
     ['a number of many digits', `{"message":${all('1')}x`, 'invalid_json'],
     ['brackets without an end', all('['), 'invalid_request'],
     [
@@ -23,7 +23,7 @@ describe('bodies that were made to keep the server busy', () => {
       `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()}}`,
       'invalid_request',
     ],
-    ['the same key again and again', `{${all('"x":1,')}"x":1}`, 'invalid_request'],
+    ['a repeated key', `{${all('"x":1,')}"x":1}`, 'invalid_request'],
     ['a name as long as the body', `{"${all('a')}":1}`, 'invalid_request'],
     ['blanks as a message', JSON.stringify({ message: all(' ') }), 'invalid_request'],
     [
@@ -48,7 +48,7 @@ describe('bodies that were made to keep the server busy', () => {
     expect(said.text.length).toBeLessThan(1_000);
   });
 
-  it('answers for many calls that do not wait', async () => {
+  it('with answers for many unknown calls are refused', async () => {
     const { ask, runtime } = setup();
     await runtime.create({ id: 's', owner: 'ann' });
     const approvals = Object.fromEntries(
@@ -60,12 +60,12 @@ describe('bodies that were made to keep the server busy', () => {
   });
 });
 
-describe('addresses that were made to keep the server busy', () => {
+describe('URLs that attack performance', () => {
   it.each([
     ['a search', `sessions?search=${'%20'.repeat(1_000)}x`],
     ['a cursor', `sessions?cursor=${'a'.repeat(1_000)}`],
-    ['one field again and again', `sessions?${'limit=1&'.repeat(1_000)}`],
-    ['a place', `sessions/s/log?after=1@${'%20'.repeat(1_001)}`],
+    ['a repeated parameter', `sessions?${'limit=1&'.repeat(1_000)}`],
+    ['a position', `sessions/s/log?after=1@${'%20'.repeat(1_001)}`],
     ['a ref', `sessions/s/refs?ref=1.content.${'%20'.repeat(2_000)}`],
     ['an id', `sessions/${'%2e'.repeat(1_200)}`],
   ])('%s', async (_what, path) => {
@@ -77,9 +77,9 @@ describe('addresses that were made to keep the server busy', () => {
   });
 });
 
-describe('keys that every object of JavaScript has', () => {
+describe('keys of the object prototype', () => {
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-    '%s changes no object but its own',
+    '%s does not pollute other objects',
     async (key) => {
       const { ask } = setup();
       const body = `{"metadata":{"a":{"${key}":{"isAdmin":true}}}}`;
@@ -93,8 +93,8 @@ describe('keys that every object of JavaScript has', () => {
   );
 });
 
-describe('what belongs to another session', () => {
-  it('is not read through one of your own: a ref, a log, a run, a cursor', async () => {
+describe('data of another session', () => {
+  it('cannot be read by a ref, log position, execution id or cursor', async () => {
     const { ask, runtime } = setup();
     for (const [id, owner] of [
       ['theirs', 'bob'],

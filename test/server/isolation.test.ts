@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   calls,
   operations,
+  operator,
   requestFor,
   setup,
   waitingSession,
@@ -13,8 +14,8 @@ import {
 } from './setup.ts';
 
 /**
- * One request per route that works for ann on a session that waits for her. A route that is not here fails the tests
- * below: a new route says how it is called, and every check here covers it.
+ * One successful request of ann per route, on a session that needs approval. A route without a sample fails the tests
+ * below, so that these checks cover every route.
  */
 const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly query?: string }>> =
   {
@@ -40,23 +41,31 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     authorisePusher: (id) => ({
       body: { socket_id: '1.2', channel_name: `private-agent.${id}` },
     }),
+    listWorkers: () => ({}),
+    readQueue: () => ({}),
+    listParked: () => ({ query: '?owner=ann&limit=10' }),
+    retryParked: (id) => ({ body: { ids: [id] } }),
   };
 
 const open = new Set(['health', 'openapi']);
-/** Nothing in their address belongs to anybody. */
+/** Routes over the work of all owners, closed to owners. */
+const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryParked']);
+/** Routes without a session in their path. */
 const withoutSession = new Set(['info', 'listSessions', 'createSession']);
 
-/** What ann hears where it is not the answer of the document: her session waits, and its log has no such ref. */
+/** Status for ann if it is not the documented one: her session is paused, and its log has no such ref. */
 const toOwner: Readonly<Record<string, number>> = { sendMessage: 409, readRef: 404 };
 
 const pusher = { key: 'app', secret: 'shh-this-is-secret' };
-const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only its document is read
-const routes = operations(agentServer({ runtime: silent, owner: () => null, pusher }));
+const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
+const routes = operations(
+  agentServer({ runtime: silent, owner: () => null, pusher, admin: () => null }),
+);
 
 const pathOf = (path: string, id: string): string =>
   `/api${path.replace('{id}', id).replace('{callId}', calls[0])}`;
 
-/** All that ann has, as she can see it, and all that the log tells. */
+/** Returns all sessions of ann with messages and events. */
 async function everything(runtime: SessionRuntime): Promise<unknown> {
   const { sessions } = await runtime.list({ owner: 'ann', limit: 200 });
   return Promise.all(
@@ -73,39 +82,98 @@ const asked = ({ ask }: Setup, name: string, line: string, id: string, more: Ask
   return ask(`${line}${query}`, { ...options, ...more });
 };
 
-it('every route has a sample, and no sample is of a route that is gone', () => {
+it('every route has a sample, and every sample has a route', () => {
   const names = routes.map(({ operation }) => operation.operationId);
   expect(Object.keys(samples).toSorted()).toEqual(names.toSorted());
   expect(new Set(names).size).toBe(names.length);
 });
 
-describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
+const titled = routes.map((one) => [`${one.method} ${one.path}`, one] as const);
+const isForOperators = ({ operation }: (typeof routes)[number]): boolean =>
+  forOperators.has(operation.operationId);
+
+it('the routes for operators are those under /admin', () => {
+  const paths = routes.filter(isForOperators).map(({ path }) => path);
+  expect(paths).toHaveLength(forOperators.size);
+  expect(paths).toEqual(routes.map(({ path }) => path).filter((path) => path.startsWith('/admin')));
+});
+
+describe.each(titled.filter(([, one]) => isForOperators(one)))(
+  '%s',
+  (_title, { method, path, operation }) => {
+    const { operationId: name } = operation;
+
+    it('refuses everyone but operators, and changes nothing', async () => {
+      const here = setup({ admin: operator });
+      const id = await waitingSession(here);
+      const before = await everything(here.runtime);
+      expect(operation.security).toEqual([{ operator: [] }]);
+      for (const as of [null, 'dan', '', 'ann', 'bob', 'Root', 'root root']) {
+        const said = await asked(here, name, `${method} ${pathOf(path, id)}`, id, { as });
+        expect(said.status).toBe(403);
+        expect(said.body).toEqual({
+          error: { code: 'forbidden', message: 'This path is for operators.' },
+        });
+      }
+      expect(await everything(here.runtime)).toEqual(before);
+    });
+
+    it('does not exist without the hook', async () => {
+      const here = setup();
+      const id = await waitingSession(here);
+      for (const as of [null, 'ann', 'root']) {
+        const line = `${method} ${pathOf(path, id)}`;
+        const said = await asked(here, name, line, id, { as });
+        const none = await here.ask(`${method} /api/admin/nothing`, { as });
+        expect([said.status, said.text]).toEqual([404, none.text]);
+      }
+      const preflight = await here.ask(`OPTIONS ${pathOf(path, id)}`);
+      expect(preflight.status).toBe(404);
+      expect(Object.keys(here.server.openapi['paths'] as object)).not.toContain(path);
+      expect(JSON.stringify(here.server.openapi)).not.toMatch(/Worker|ParkedPage|admin/);
+    });
+
+    it('works for an operator, and shows nothing of a conversation', async () => {
+      const here = setup({ admin: operator });
+      const id = await waitingSession(here);
+      const line = `${method} ${pathOf(path, id)}`;
+      const said = await asked(here, name, line, id, { as: 'root' });
+      expect(said.status).toBe(Number(Object.keys(operation.responses)[0]));
+      expect(said.text).not.toContain('lamp');
+    });
+  },
+);
+
+describe.each(titled.filter(([, one]) => !isForOperators(one)))(
   '%s',
   (_title, { method, path, operation }) => {
     const { operationId: name } = operation;
     const isOpen = open.has(name);
 
-    it(isOpen ? 'is open to all' : 'wants a sign-in, and changes nothing without', async () => {
-      const here = setup({ pusher });
-      const id = await waitingSession(here);
-      const before = await everything(here.runtime);
-      expect(operation.security === undefined).toBe(!isOpen);
-      for (const as of [null, 'dan', '', 'ann ann']) {
-        const said = await asked(here, name, `${method} ${pathOf(path, id)}`, id, { as });
-        expect(said.status).toBe(isOpen ? 200 : 401);
-        if (isOpen) continue;
-        expect(said.body).toEqual({
-          error: { code: 'unauthorized', message: 'The request is not signed in.' },
-        });
-        expect(said.headers.get('www-authenticate')).toBe('Bearer');
-      }
-      expect(await everything(here.runtime)).toEqual(before);
-    });
+    it(
+      isOpen ? 'is open to all' : 'requires a sign-in and changes nothing without it',
+      async () => {
+        const here = setup({ pusher, admin: operator });
+        const id = await waitingSession(here);
+        const before = await everything(here.runtime);
+        expect(operation.security === undefined).toBe(!isOpen);
+        for (const as of [null, 'dan', '', 'ann ann']) {
+          const said = await asked(here, name, `${method} ${pathOf(path, id)}`, id, { as });
+          expect(said.status).toBe(isOpen ? 200 : 401);
+          if (isOpen) continue;
+          expect(said.body).toEqual({
+            error: { code: 'unauthorized', message: 'The request is not signed in.' },
+          });
+          expect(said.headers.get('www-authenticate')).toBe('Bearer');
+        }
+        expect(await everything(here.runtime)).toEqual(before);
+      },
+    );
 
     if (isOpen) return;
 
-    it('another owner learns nothing and changes nothing', async () => {
-      const here = setup({ pusher });
+    it('reveals and changes nothing for another owner', async () => {
+      const here = setup({ pusher, admin: operator });
       const { runtime } = here;
       const id = await waitingSession(here);
       const before = await everything(runtime);
@@ -114,14 +182,14 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
       expect(await everything(runtime)).toEqual(before);
       expect(foreign.text).not.toContain('lamp');
       if (withoutSession.has(name)) {
-        // bob gets his own: none, or a new one
+        // bob gets only his own sessions
         expect(foreign.text).not.toContain('ann');
         if (name === 'listSessions') expect(foreign.body.sessions).toEqual([]);
         return;
       }
       expect([403, 404]).toContain(foreign.status);
       expect((await runtime.list({ owner: 'bob' })).sessions).toEqual([]);
-      // the very same request once there is no such session any more
+      // the response is the same after the session is deleted
       await runtime.delete(id, { owner: 'ann' });
       const missing = await asked(here, name, line, id, { as: 'bob' });
       expect([missing.status, missing.text]).toEqual([foreign.status, foreign.text]);
@@ -129,8 +197,8 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
       expect(names(missing)).toEqual(names(foreign));
     });
 
-    it('works for the owner, so that the refusals above mean something', async () => {
-      const here = setup({ pusher });
+    it('works for the owner', async () => {
+      const here = setup({ pusher, admin: operator });
       const id = await waitingSession(here);
       const { query = '', ...options } = samples[name]!(id);
       const response = await here.server(
@@ -142,7 +210,7 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
   },
 );
 
-it('an id of another owner is taken, and the response says nothing more', async () => {
+it('answers 409 without details to an id that another owner uses', async () => {
   const here = setup();
   const id = await waitingSession(here);
   const before = await everything(here.runtime);
@@ -151,8 +219,15 @@ it('an id of another owner is taken, and the response says nothing more', async 
   expect(await everything(here.runtime)).toEqual(before);
 });
 
+it('an operator is no owner', async () => {
+  const here = setup({ admin: operator });
+  const id = await waitingSession(here);
+  for (const line of ['GET /api/sessions', `GET /api/sessions/${id}`, `DELETE /api/sessions/${id}`])
+    expect((await here.ask(line, { as: 'root' })).status).toBe(401);
+});
+
 describe('the owner hook', () => {
-  it('may answer itself, is never told to clients, and its faults are those of the server', async () => {
+  it('may respond itself, and its errors are internal errors without details', async () => {
     const seen: [unknown, string][] = [];
     const hooks: Record<string, () => unknown> = {
       '/own': () => new Response('no', { status: 403, headers: { vary: 'cookie' } }),
@@ -191,7 +266,7 @@ describe('the owner hook', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('asks the client to come back later when the store fails, and reports the reason', async () => {
+  it('answers 503 with Retry-After if the store fails, and reports the reason', async () => {
     const { ask, errors, runtime } = setup();
     const failure = new AgentError('store_failed', 'disk full at /var/db');
     vi.spyOn(runtime, 'get').mockRejectedValue(failure);
@@ -202,7 +277,7 @@ describe('the owner hook', () => {
     expect(errors.splice(0)).toEqual([failure]);
   });
 
-  it('reports a hook that reads the body as a fault', async () => {
+  it('is reported as an error if it reads the body', async () => {
     const { ask, errors } = setup({
       owner: async (request) => {
         await request.text();
@@ -211,10 +286,10 @@ describe('the owner hook', () => {
     });
     const said = await ask('POST /api/sessions', { body: {} });
     expect(said.status).toBe(500);
-    expect(String(errors.splice(0))).toContain('Let it read headers only');
+    expect(String(errors.splice(0))).toContain('Read only headers in it');
   });
 
-  it('an unexpected error is logged without secrets, and the client gets the request id alone', async () => {
+  it('logs an unexpected error without secrets, and sends only the request id to the client', async () => {
     const spy = vi.spyOn(console, 'error').mockImplementation(() => {});
     const runtime = {
       wiretap: () => () => {},

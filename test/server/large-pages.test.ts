@@ -14,12 +14,12 @@ import {
 } from '../setup/sessions.ts';
 import { asking, owner, setup } from './setup.ts';
 
-/** Characters that one answer may have: a page, and what stands around it. */
+/** Maximum characters of a response: a page and its envelope. */
 const MOST = 1_200_000;
 const large = (n: number): string => `${n} `.padEnd(300_000, 'word ');
 
 describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
-  it('messages: few on a page, all of them over the pages, none twice', async () => {
+  it('contain each message once over all pages', async () => {
     const driver = DeterministicDriver.fromResponses(...Array.from({ length: 8 }, () => 'ok'));
     const runtime = runtimeOn(makePlace().open(), builderWith(driver).build());
     const ask = asking(agentServer({ runtime, owner, rateLimit: null }));
@@ -41,7 +41,7 @@ describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
     expect(pages).toBeGreaterThan(2);
   });
 
-  it('one item larger than a page comes alone', async () => {
+  it('contain one item if it is larger than a page', async () => {
     const runtime = runtimeOn(makePlace().open(), builderWith(followingDriver()).build());
     const ask = asking(agentServer({ runtime, owner, rateLimit: null, maxBodyBytes: 9_000_000 }));
     const text = 'x'.repeat(2_500_000);
@@ -52,7 +52,7 @@ describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
     expect(page.body.before).toBeNull();
   });
 
-  it('sessions: a list of large ones is short, and its cursor leads to the rest', async () => {
+  it('contain each session once over all pages', async () => {
     const place = makePlace();
     const store = place.open();
     const runtime = runtimeOn(store, builderWith(followingDriver()).build());
@@ -62,7 +62,7 @@ describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
     const metadata = Object.fromEntries(
       Array.from({ length: 2_000 }, (_, i) => [`k${i}`, large(i).slice(0, 150)]),
     );
-    // as an earlier release let it be written
+    // an earlier release accepted this size
     const head = row.head.replace('{"note":"small"}', JSON.stringify(metadata));
     expect(head.length).toBeGreaterThan(300_000);
     for (let n = 0; n < 7; n += 1)
@@ -84,11 +84,11 @@ describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
     } while (cursor !== null);
     expect(seen).toEqual([id, ...Array.from({ length: 7 }, (_, n) => `large${6 - n}`)]);
     expect(pages).toBeGreaterThan(2);
-    // an answer of the server may read several pages: it has only summaries
+    // the server reads several pages for one response, which has only summaries
     expect((await ask('GET /api/sessions?limit=200')).body.sessions).toHaveLength(8);
   });
 
-  it('the log and the trace of steps with large results', async () => {
+  it('contain each event once, and the trace omits large results', async () => {
     const { toolCall, final } = ScenarioStep;
     const tool = defineTool({
       name: 'fetch_page',
@@ -121,7 +121,7 @@ describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
   });
 });
 
-/** Turns of the event loop that others get during the work, if each piece of it uses up its time. */
+/** Counts turns of the event loop during the work, if every part of it takes too long. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let now = 0;
   const slow = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));
@@ -142,7 +142,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe.each(places)('one step with many large results (%s)', (_name, makePlace) => {
-  it('others get a turn between any two of them, whatever reads it', async () => {
+  it('yields to the event loop between results in every read', async () => {
     const calls = 40;
     const tool = defineTool({
       name: 'list',
@@ -161,11 +161,11 @@ describe.each(places)('one step with many large results (%s)', (_name, makePlace
     const refill = await turnsDuring(() => readRefill(runtime, 's', ann));
     const messages = await turnsDuring(() => runtime.messages('s', { ...ann, limit: 100 }));
     const search = await turnsDuring(() => searchSessions(runtime, { ...ann, search: 'absent' }));
-    // read as messages are, and folded one by one
+    // read like messages, then folded one by one
     expect(search - messages).toBeGreaterThan(calls / 2);
-    // read, put into its place, and redacted
+    // read, inserted and redacted
     expect(steps).toBeGreaterThan(3 * calls);
-    // read, and put into its place; then made an envelope
+    // read and inserted, then converted to an envelope
     expect(log).toBeGreaterThan(2 * calls);
     expect(refill - log).toBeGreaterThan(events.length / 2);
     const [step] = (await runtime.steps('s', { ...ann, before: 1 })).items;
@@ -175,8 +175,8 @@ describe.each(places)('one step with many large results (%s)', (_name, makePlace
   });
 });
 
-describe('what is refused', () => {
-  it('metadata that every list would have to read', async () => {
+describe('a body that is too large', () => {
+  it('is refused if the metadata has more than 64 KB', async () => {
     const { ask, runtime } = setup();
     const metadata = { text: 'ä'.repeat(40_000) };
     const { status, body } = await ask('POST /api/sessions', { body: { metadata } });
@@ -192,7 +192,7 @@ describe('what is refused', () => {
       { metadata: Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [i, 1])) },
     ],
     ['content', { message: Array.from({ length: 10_000 }, () => ({ type: 'text', text: 'a' })) }],
-  ])('a body with more values than anyone needs: %s', async (_name, body) => {
+  ])('is refused if it has more than 10,000 values: %s', async (_name, body) => {
     const { ask } = setup();
     const answer = await ask('POST /api/sessions', { body });
     expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);

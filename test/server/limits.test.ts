@@ -4,8 +4,8 @@ import { until } from '../setup/sessions.ts';
 import { SseClient } from '../setup/sse.ts';
 import { requestFor, setup } from './setup.ts';
 
-describe('how often', () => {
-  it('each owner has their own account, which fills up again', async () => {
+describe('the rate limit', () => {
+  it('is separate for each owner and refills', async () => {
     const clock = fakeClock();
     const { ask } = setup({ rateLimit: { requests: 3, seconds: 30 }, clock });
     const get = async (as: string) => (await ask('GET /api/info', { as })).status;
@@ -20,7 +20,7 @@ describe('how often', () => {
     expect([await get('ann'), await get('ann')]).toEqual([200, 429]);
   });
 
-  it('600 in a minute unless said otherwise', async () => {
+  it('is 600 requests per minute by default', async () => {
     const { server } = setup({ rateLimit: undefined as never, clock: fakeClock() });
     const request = () => requestFor('GET /api/info');
     for (let i = 0; i < 600; i += 1) expect((await server(request())).status).toBe(200);
@@ -31,7 +31,7 @@ describe('how often', () => {
 describe('open streams', () => {
   const stream = 'GET /api/sessions/s/events';
 
-  it('are counted by owner: one more is refused, until one is closed, however it closes', async () => {
+  it('are limited per owner, and a closed stream frees a slot', async () => {
     const { ask, server } = setup({ maxStreams: 2 });
     await ask('POST /api/sessions', { body: { id: 's' } });
     const gone = new AbortController();
@@ -40,7 +40,7 @@ describe('open streams', () => {
     const third = await ask(stream);
     expect([third.status, third.body.error.code]).toEqual([429, 'too_many_streams']);
     expect(third.headers.get('retry-after')).toBe('5');
-    // of a session that is not there none is counted
+    // a request for a missing session does not count
     for (let i = 0; i < 5; i += 1)
       expect((await ask('GET /api/sessions/none/events', { as: 'bob' })).status).toBe(404);
     gone.abort();
@@ -56,7 +56,7 @@ describe('open streams', () => {
     for (const { body } of both) await body!.cancel();
   });
 
-  it('end when their owner may not read any more', async () => {
+  it('end when their owner loses access', async () => {
     const clock = fakeClock();
     let asked = 0;
     let welcome: string | null | Error = 'ann';
@@ -92,7 +92,7 @@ describe('open streams', () => {
     expect(errors.splice(0)).toEqual([endings[2]]);
   });
 
-  it('a slow client is not read ahead for', async () => {
+  it('have their envelopes in order', async () => {
     const { ask, server, runtime } = setup();
     await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
     await runtime.wait('s', { owner: 'ann' });

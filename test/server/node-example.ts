@@ -8,31 +8,31 @@ import { isEnd, SseClient } from '../setup/sse.ts';
 import { until } from '../setup/sessions.ts';
 import { removeFolder } from '../setup/folders.ts';
 
-/** A program that serves an agent: a child process with a folder of its own for its sessions. */
+/** A child process that serves an agent, with its own folder for sessions. */
 export interface Example {
   readonly url: string;
-  /** All that it printed. */
+  /** Its output. */
   readonly printed: () => string;
-  /** Asks it to end, and returns its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
 export interface ExampleProgram {
-  /** What Node is to run, from the root of the project. */
+  /** Arguments for Node, relative to the root of the project. */
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** Default: that of the test. */
+  /** Default: the environment of the test. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs until the test is over. The address is the first that it prints. */
+/** Starts a program until the end of the test. Its URL is the first one that it prints. */
 export async function startExample({ args, cwd, env }: ExampleProgram): Promise<Example> {
   const folder = mkdtempSync(join(tmpdir(), 'onward-example-'));
   const child = spawn(process.execPath, args, {
     cwd: resolve(cwd ?? '.'),
     env: { ...(env ?? process.env), SESSIONS: join(folder, 'sessions.db'), PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // a group of its own, because some start further processes, which have to go with them
+    // its own process group, because some programs start further processes
     detached: true,
   });
   let text = '';
@@ -64,14 +64,14 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // all have ended
+    // all processes have ended
   }
 }
 
 export interface Dialogue {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Another owner, who must see nothing. */
+  /** Headers of another owner without access. */
   readonly others: Readonly<Record<string, string>>;
   readonly message: string;
   readonly tool: string;
@@ -79,7 +79,7 @@ export interface Dialogue {
 }
 
 /**
- * As a client does it: a message, live events up to the question, the approval, live events up to the answer. Returns a
+ * Runs a conversation like a client: a message, live events, the approval, and live events up to the answer. Returns a
  * stream that is still open.
  */
 export async function holdsConversation(dialogue: Dialogue): Promise<SseClient> {

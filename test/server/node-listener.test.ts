@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 const before = { Request: globalThis.Request, Response: globalThis.Response };
 
 describe('a Fetch handler on node:http', () => {
-  it('gets method, address, headers and body, and its answer comes back whole', async () => {
+  it('gets method, URL, headers and body, and its response is sent completely', async () => {
     const { url } = await serving(async (request) => {
       const { method, headers } = request;
       const seen = { method, url: request.url, from: headers.get('x-from') };
@@ -32,7 +32,7 @@ describe('a Fetch handler on node:http', () => {
     });
   });
 
-  it('gets a Request that can be copied, as one from a browser or an edge runtime can', async () => {
+  it('gets a Request that can be copied, like in a browser or an edge runtime', async () => {
     const { url } = await serving(async (request) => {
       const copy = new Request(request, { headers: { 'x-owner': 'ann' } });
       return Response.json([copy.headers.get('x-owner'), await copy.text()]);
@@ -41,13 +41,13 @@ describe('a Fetch handler on node:http', () => {
     expect(await response.json()).toEqual(['ann', 'hello']);
   });
 
-  it('leaves the global Request and Response alone', () => {
+  it('does not change the global Request and Response', () => {
     nodeListener(() => new Response('ok'));
     expect(globalThis.Request).toBe(before.Request);
     expect(globalThis.Response).toBe(before.Response);
   });
 
-  it('hears that the client has gone, while it works and while it streams', async () => {
+  it('gets an abort if the client disconnects before or during the response', async () => {
     const signals: AbortSignal[] = [];
     let cancelled = 0;
     const { url } = await serving((request) => {
@@ -75,7 +75,7 @@ describe('a Fetch handler on node:http', () => {
     await until(() => signals[1]?.aborted && cancelled === 1);
   });
 
-  it('does not call an answer that was taken to its end an abort', async () => {
+  it('gets no abort after a complete response', async () => {
     const signals: AbortSignal[] = [];
     const { url } = await serving((request) => {
       signals.push(request.signal);
@@ -87,7 +87,7 @@ describe('a Fetch handler on node:http', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
-  it('sends each piece when it comes', async () => {
+  it('sends each chunk immediately', async () => {
     const next = gate();
     const { url } = await serving(() => {
       const body = new ReadableStream({
@@ -108,7 +108,7 @@ describe('a Fetch handler on node:http', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it('sends the headers of a stream that has nothing to say yet', async () => {
+  it('sends the headers of a stream before its first chunk', async () => {
     const { url } = await serving(
       () => new Response(new ReadableStream(), { headers: { 'x-here': 'yes' } }),
     );
@@ -118,7 +118,7 @@ describe('a Fetch handler on node:http', () => {
     left.abort();
   });
 
-  it('stops asking for more while the client does not read', async () => {
+  it('stops reading a stream while the client does not read', async () => {
     const piece = new Uint8Array(64 * 1024);
     let pulls = 0;
     const { url } = await serving(
@@ -150,7 +150,7 @@ describe('a Fetch handler on node:http', () => {
     expect(bytes).toBe(500 * piece.length);
   });
 
-  it('takes a body of many megabytes piece by piece', async () => {
+  it('reads a body of many megabytes in chunks', async () => {
     const { url } = await serving(async (request) => {
       let bytes = 0;
       for await (const data of request.body!) bytes += data.length;
@@ -160,14 +160,14 @@ describe('a Fetch handler on node:http', () => {
     expect(await response.json()).toEqual({ bytes: 20_000_000 });
   });
 
-  it('can refuse a body that it has not read, and serves the next request', async () => {
+  it('can refuse an unread body and serves the next request', async () => {
     const { url } = await serving(() => new Response('too large', { status: 413 }));
     const response = await fetch(url, { method: 'POST', body: new Uint8Array(3_000_000) });
     expect([response.status, await response.text()]).toEqual([413, 'too large']);
     expect((await fetch(url)).status).toBe(413);
   });
 
-  it('a body that never ends does not keep an answer from being sent', async () => {
+  it('can respond to a body that never ends', async () => {
     const { port } = await serving(() => new Response('enough', { status: 413 }));
     const { text, closed } = wire(
       port,
@@ -177,7 +177,7 @@ describe('a Fetch handler on node:http', () => {
     expect(await closed).toContain('enough');
   });
 
-  it('D43: says that it failed, not why: that is for onError', async () => {
+  it('D43: sends an error without details, which only onError gets', async () => {
     const secret = 'sk-live-0123456789abcdef0123';
     const onError = vi.fn();
     const { url } = await serving(
@@ -195,7 +195,7 @@ describe('a Fetch handler on node:http', () => {
     expect(String(onError.mock.calls[0]?.[0])).toContain('no way');
   });
 
-  it('D43: without onError prints one line that hides secrets', async () => {
+  it('D43: logs one redacted line without onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     try {
       const { url } = await serving(() =>
@@ -209,11 +209,11 @@ describe('a Fetch handler on node:http', () => {
   });
 
   it.each([
-    ['before its first piece', 0],
-    ['after a piece', 1],
-    ['after many', 20],
+    ['before its first chunk', 0],
+    ['after one chunk', 1],
+    ['after many chunks', 20],
   ])(
-    'D43: a stream that fails %s is cut off, not ended, and its error is not printed',
+    'D43: aborts the connection of a stream that fails %s, and does not log the error',
     async (_when, pieces) => {
       const log = vi.spyOn(console, 'error').mockImplementation(() => {});
       const onError = vi.fn();
@@ -241,14 +241,14 @@ describe('a Fetch handler on node:http', () => {
     },
   );
 
-  it('says that it failed when the handler returns no Response', async () => {
+  it('sends an error if it returns no Response', async () => {
     const onError = vi.fn();
     const { url } = await serving(() => undefined as unknown as Response, { onError });
     expect((await fetch(url)).status).toBe(500);
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
-  it('continues when onError itself fails', async () => {
+  it('continues if onError throws', async () => {
     const { url } = await serving(() => Promise.reject(new Error('first')), {
       onError: () => {
         throw new Error('second');

@@ -8,20 +8,20 @@ import { serving, statusOf, wire } from './node-wire.ts';
 const ok = (): Response => new Response('ok');
 
 describe('serve', () => {
-  it('takes any free port when asked for 0, and says where it is', async () => {
+  it('uses any free port for 0, and returns it', async () => {
     const { url, port } = await serving(ok);
     expect(port).toBeGreaterThan(0);
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect(await (await fetch(`${url}/x`)).text()).toBe('ok');
   });
 
-  it('gives an address that can be opened when it listens for all', async () => {
+  it('returns a URL that can be opened if it listens on all interfaces', async () => {
     const { url, port } = await serving(ok, { hostname: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('says that a port is taken, and what to do', async () => {
+  it('explains what to do if the port is in use', async () => {
     const { port } = await serving(ok);
     const error = await refusal(() => serve({ fetch: ok, port }));
     expect(error.code).toBe('invalid_option');
@@ -34,17 +34,17 @@ describe('serve', () => {
     expect((await refusal(() => serve({ fetch: ok, port }))).message).toContain('port got');
   });
 
-  it('refuses an address that this machine does not have', async () => {
+  it('refuses an address of another machine', async () => {
     const error = await refusal(() => serve({ fetch: ok, port: 0, hostname: '203.0.113.7' }));
     expect(error.message).toContain('hostname got "203.0.113.7"');
   });
 
-  it('refuses a folder of static files that is not there, before it listens', async () => {
+  it('refuses a missing folder of static files before it listens', async () => {
     const error = await refusal(() => serve({ fetch: ok, port: 0, static: '/no/such/folder' }));
     expect(error.message).toContain('static got "/no/such/folder"');
   });
 
-  it('keeps a connection for the next request', async () => {
+  it('keeps connections alive', async () => {
     const { port } = await serving(ok);
     const ask = `GET / HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
     const { socket, text } = wire(port, ask);
@@ -55,7 +55,7 @@ describe('serve', () => {
 });
 
 describe('closing a server', () => {
-  it('lets an answer under way arrive, and takes no new connection meanwhile', async () => {
+  it('finishes running responses and accepts no new connection', async () => {
     const hold = gate();
     let began = false;
     const server = await serving(async () => {
@@ -75,7 +75,7 @@ describe('closing a server', () => {
     await closing;
   });
 
-  it('does not wait for those who say nothing: idle, half a request line, nothing at all', async () => {
+  it('does not wait for idle connections and incomplete requests', async () => {
     const server = await serving(ok);
     const idle = wire(server.port, `GET / HTTP/1.1\r\nHost: localhost:${server.port}\r\n\r\n`);
     await until(() => idle.text().endsWith('ok'));
@@ -86,7 +86,7 @@ describe('closing a server', () => {
     await Promise.all([idle.closed, half.closed, mute.closed]);
   });
 
-  it('ends a connection whose answer came after closing began, though it said keep-alive', async () => {
+  it('closes a keep-alive connection after its last response', async () => {
     const hold = gate();
     const encoder = new TextEncoder();
     const server = await serving(() => {
@@ -108,7 +108,7 @@ describe('closing a server', () => {
     await closing;
   });
 
-  it('cuts off what has not ended in time, and tells its handler', async () => {
+  it('aborts requests after the grace time, with a signal for the handler', async () => {
     let signal: AbortSignal | null = null;
     const server = await serving((request) => {
       signal = request.signal;
@@ -121,7 +121,7 @@ describe('closing a server', () => {
     await until(() => signal?.aborted);
   });
 
-  it('can be called twice; the second call may be less patient', async () => {
+  it('can be repeated with a shorter grace time', async () => {
     let began = false;
     const server = await serving(() => {
       began = true;
@@ -136,7 +136,7 @@ describe('closing a server', () => {
     await server.close();
   });
 
-  it('waits for a body that is still coming', async () => {
+  it('waits for the rest of a request body', async () => {
     let began = false;
     const server = await serving(async (request) => {
       began = true;

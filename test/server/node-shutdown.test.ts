@@ -24,11 +24,11 @@ interface Harness {
   readonly server: RunningServer;
   readonly id: string;
   readonly client: SseClient;
-  /** Holds the tool of the first step. */
+  /** Blocks the tool of the first step. */
   readonly hold: Gate;
 }
 
-/** A session whose first step is in its tool, and a client that follows it. */
+/** Starts a session, blocks its first tool, and connects a client. */
 async function inMidStep(place = sqlitePlace()): Promise<Harness> {
   const hold = gate();
   const tool = mockTool('look', () => hold.passed.then(() => 'rows'));
@@ -48,7 +48,7 @@ async function inMidStep(place = sqlitePlace()): Promise<Harness> {
   return { runtime, api, server, id, client, hold };
 }
 
-describe('shutting down', () => {
+describe('a shutdown', () => {
   it('ends streams, closes the server, and lets the runtime finish the step', async () => {
     const place = sqlitePlace();
     const { runtime, api, server, id, client, hold } = await inMidStep(place);
@@ -71,7 +71,7 @@ describe('shutting down', () => {
     await until(async () => (await later.get(id, ann)).status === 'completed');
   });
 
-  it('cuts streams off after the grace time, and the run continues', async () => {
+  it('ends streams after the grace time without stopping the run', async () => {
     const { runtime, server, id, client, hold } = await inMidStep();
     await server.close({ graceMs: 50 });
     await until(() => client.envelopes.length > 0);
@@ -79,7 +79,7 @@ describe('shutting down', () => {
     await until(async () => (await runtime.get(id, ann)).status === 'completed');
   });
 
-  it('a client that left stops nothing, and nothing is kept of it', async () => {
+  it('of one client does not stop the run', async () => {
     const { runtime, id, client, hold } = await inMidStep();
     await client.leave().catch(() => {});
     hold.open();

@@ -50,7 +50,7 @@ describe('static files', () => {
     ['/icon.svg', 'image/svg+xml', 'no-cache'],
     ['/a%20b@2x.png', 'image/png', 'no-cache'],
     ['/unknown.bin', 'application/octet-stream', 'no-cache'],
-  ])('%s is %s, cached as %s', async (path, type, cache) => {
+  ])('%s has type %s and cache control %s', async (path, type, cache) => {
     const { url } = await started();
     const response = await fetch(url + path);
     expect(response.status).toBe(200);
@@ -93,7 +93,7 @@ describe('static files', () => {
     '/..;/secret.txt',
     '/file:///etc/passwd',
     '/C:/windows/win.ini',
-  ])('D43: %s leads nowhere', async (path) => {
+  ])('D43: %s gets 404', async (path) => {
     const { port } = await started();
     const { closed } = wire(
       port,
@@ -105,7 +105,7 @@ describe('static files', () => {
     expect(answer).not.toContain('root:');
   });
 
-  it('pages let nothing run that was not built with them, and stand in no frame', async () => {
+  it('pages allow only code of this server and no frame', async () => {
     const { url } = await started();
     const { headers } = await fetch(url);
     const policy = headers.get('content-security-policy') ?? '';
@@ -119,7 +119,7 @@ describe('static files', () => {
     expect(picture.headers.get('content-security-policy')).toBe(policy);
   });
 
-  it('what a browser already has is not sent again', async () => {
+  it('a matching ETag gets 304', async () => {
     const { url } = await started();
     const etag = (await fetch(url)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w-]{22}"$/);
@@ -131,7 +131,7 @@ describe('static files', () => {
     expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('HEAD says how long it is, and other methods go to the handler', async () => {
+  it('HEAD returns the length, and other methods reach the handler', async () => {
     const { url } = await started();
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '37']);
@@ -139,7 +139,7 @@ describe('static files', () => {
     expect([post.status, await post.text()]).toEqual([404, 'elsewhere']);
   });
 
-  it('refuses a folder that is not there or is no web app', async () => {
+  it('refuses a missing folder and one that is too large', async () => {
     expect((await refusal(() => staticFiles(join(root, 'none')))).message).toContain(
       'Build it first',
     );

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { serve, type RunningServer, type ServeOptions } from 'onward/server/node';
 import { onTestFinished } from 'vitest';
 
-/** A real server on a free port; closed when the test is over. */
+/** Starts a server on a free port until the end of the test. */
 export async function serving(
   fetch: ServeOptions['fetch'],
   options: Partial<ServeOptions> = {},
@@ -14,13 +14,13 @@ export async function serving(
 
 export interface Wire {
   readonly socket: Socket;
-  /** What came so far. */
+  /** Received text so far. */
   readonly text: () => string;
-  /** Settles with all that came when the other side has closed. */
+  /** Resolves with the received text when the other side closes. */
   readonly closed: Promise<string>;
 }
 
-/** Bytes as they are: what no HTTP client would send. */
+/** Sends raw bytes, which need not be valid HTTP. */
 export function wire(port: number, bytes: string): Wire {
   const socket = connect(port, '127.0.0.1');
   let text = '';

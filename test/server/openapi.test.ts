@@ -5,16 +5,17 @@ import { isRecord, type JsonObject } from '../../src/json.ts';
 import { readySchema } from '../../src/tools/schema.ts';
 import { operations } from './setup.ts';
 
-const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only its document is read
+const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const server = agentServer({
   runtime: silent,
   owner: () => null,
   pusher: { key: 'app', secret: 'shh-this-is-secret' },
+  admin: () => null,
 });
 const { openapi } = server;
 const routes = operations(server);
 
-/** Every object in the document with its place. */
+/** Yields every object of the document with its path. */
 function* nodes(value: unknown, place = '#'): Generator<[string, Record<string, unknown>]> {
   if (Array.isArray(value))
     for (const [i, one] of value.entries()) yield* nodes(one, `${place}/${i}`);
@@ -33,7 +34,7 @@ const { schemas } = openapi['components'] as { schemas: Record<string, JsonObjec
 const all = [...nodes(openapi)];
 
 describe('the OpenAPI document', () => {
-  it('tells of hidden parts and of the binding of a pending approval', () => {
+  it('describes hidden parts, hash and execution of a pending approval', () => {
     const { properties } = schemas['PendingApproval'] as { properties: JsonObject };
     expect(Object.keys(properties)).toEqual(
       expect.arrayContaining(['hidden', 'argsHash', 'executionId']),
@@ -66,11 +67,15 @@ describe('the OpenAPI document', () => {
         "POST /sessions/{id}/retry: retrySession",
         "POST /sessions/{id}/fork: forkSession",
         "POST /pusher/auth: authorisePusher",
+        "GET /admin/workers: listWorkers",
+        "GET /admin/queue: readQueue",
+        "GET /admin/parked: listParked",
+        "POST /admin/parked/retry: retryParked",
       ]
     `);
   });
 
-  it('is what it says it is', () => {
+  it('is OpenAPI 3.1 as plain JSON', () => {
     expect(openapi['openapi']).toBe('3.1.0');
     expect(openapi['info']).toMatchObject({ title: 'onward', version: expect.any(String) });
     expect(openapi['servers']).toEqual([{ url: '/api' }]);
@@ -80,7 +85,7 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(routes.map((one) => [one.operation.operationId, one] as const))(
-    '%s is described whole',
+    'describes %s completely',
     (_name, { method, path, operation }) => {
       const { summary, responses, requestBody } = operation as unknown as JsonObject;
       expect(summary).toMatch(/^[A-Z].*\.$/);
@@ -111,7 +116,7 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it('every ref leads somewhere, and every schema is used', () => {
+  it('resolves every ref and uses every schema', () => {
     const refs = all.flatMap(([place, node]) =>
       typeof node['$ref'] === 'string' ? [[place, node['$ref']] as const] : [],
     );
@@ -121,7 +126,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(schemas).filter((name) => !used.has(name))).toEqual([]);
   });
 
-  it('every schema is one, and takes no nonsense', async () => {
+  it('has only valid schemas, which refuse invalid values', async () => {
     for (const [name, schema] of Object.entries(schemas)) {
       const whole = { ...schema, components: openapi['components'] } as JsonObject;
       const ready = readySchema(name, whole);
@@ -135,7 +140,7 @@ describe('the OpenAPI document', () => {
         expect(kinds).toContain(type);
   });
 
-  it('names every code of an error', () => {
+  it('lists the error codes', () => {
     const error = (schemas['ApiError']!['properties'] as JsonObject)['error'] as JsonObject;
     const { code } = error['properties'] as Record<string, { enum: string[] }>;
     expect(code!.enum).toEqual(

@@ -17,7 +17,7 @@ const grant = (ask: Ask, steps: unknown) =>
   ask('POST /api/sessions/s/resume', { body: { grant: { steps } } });
 
 describe('grants over HTTP', () => {
-  it('an owner who asks for more gets 403 with what is left and what would be accepted', async () => {
+  it('above the cap get 403 with the rest and the accepted amount', async () => {
     const { ask, runtime, driver } = await stoppedOver();
     const body = { grant: { steps: 200, cost: 1e9, tokens: 1e12, seconds: 1e9 } };
     const refused = await ask('POST /api/sessions/s/resume', { body });
@@ -41,7 +41,7 @@ describe('grants over HTTP', () => {
     expect(driver.calls).toBe(6);
   });
 
-  it('session and trace offer what the owner may grant, then name the operator', async () => {
+  it('are suggested by session and trace, which then refer to the operator', async () => {
     const { ask, runtime } = await stoppedOver({ grants: { steps: 2 } });
     const detail = await ask('GET /api/sessions/s');
     expect(detail.body).toMatchObject({
@@ -64,7 +64,7 @@ describe('grants over HTTP', () => {
     });
   });
 
-  it('caps of the server take the place of those of the runtime', async () => {
+  it('use the caps of the server instead of those of the runtime', async () => {
     const { ask } = await stoppedOver({ grants: 'unlimited' }, { grants: { steps: 0 } });
     expect((await grant(ask, 20)).status).toBe(202);
     const strict = await stoppedOver({ grants: { steps: 0 } }, { grants: 'unlimited' });
@@ -73,18 +73,15 @@ describe('grants over HTTP', () => {
     expect((await grant(own.ask, 1)).status).toBe(403);
   });
 
-  it.each([0, -1, 0.5, 1e300, '3', null, [3], true])(
-    'a grant of %j steps is a bad request',
-    async (steps) => {
-      const { ask, driver } = await stoppedOver({ grants: 'unlimited' });
-      const answer = await grant(ask, steps);
-      expect(answer.status).toBe(400);
-      expect(answer.body.error.code).toBe('invalid_request');
-      expect(driver.calls).toBe(3);
-    },
-  );
+  it.each([0, -1, 0.5, 1e300, '3', null, [3], true])('of %j steps get 400', async (steps) => {
+    const { ask, driver } = await stoppedOver({ grants: 'unlimited' });
+    const answer = await grant(ask, steps);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.code).toBe('invalid_request');
+    expect(driver.calls).toBe(3);
+  });
 
-  it('nothing in the body changes on whose authority it is given', async () => {
+  it('have the authority of the owner, whatever the body contains', async () => {
     const { ask, driver } = await stoppedOver();
     for (const more of [{ authority: 'operator' }, { grants: 'unlimited' }, { by: 'ops' }])
       expect(
@@ -94,7 +91,7 @@ describe('grants over HTTP', () => {
     expect(driver.calls).toBe(3);
   });
 
-  it('a function that gives no caps is a fault of the server, and nothing is granted', async () => {
+  it('fail with 500 if the function returns invalid caps', async () => {
     const errors: unknown[] = [];
     const { ask, driver } = await stoppedOver({
       grants: () => ({ steps: -5 }),
@@ -105,7 +102,7 @@ describe('grants over HTTP', () => {
     expect(driver.calls).toBe(3);
   });
 
-  it('a policy that is none is refused when the server is made', async () => {
+  it('with an invalid policy fail when the server is created', async () => {
     await expect(stoppedOver({ grants: { turns: 3 } as never })).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining('agentServer grants "turns" got 3'),

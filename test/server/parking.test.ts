@@ -41,7 +41,7 @@ describe('a parked session over HTTP', () => {
         phase: 'parked',
         error: 'tenant was removed',
         tries: 5,
-        reason: 'Parked · tenant was removed',
+        reason: 'Gave up · tenant was removed',
       },
     ]);
     const { body: searched } = await ask('GET /api/sessions?phase=idle&search=go');
@@ -72,7 +72,7 @@ describe('a parked session over HTTP', () => {
     expect((await ask('POST /api/sessions/nope/retry')).status).toBe(404);
   });
 
-  it('tells the streams that follow it, before and after', async () => {
+  it('sends its status to open streams before and after a retry', async () => {
     const { server, runtime, ask, repair } = brokenSetup();
     await ask('POST /api/sessions', { body: { id: 's' } });
     const request = new Request('http://here/api/sessions/s/events', {

@@ -15,7 +15,7 @@ describe('paths', () => {
     ['GET /api/sessions/', 404],
     ['GET /api/sessions//messages', 404],
     ['GET /api/sessions/s//messages', 404],
-    ['GET /api/sessions/%2e%2e/info', 200], // as every browser reads it: /api/info, with its sign-in
+    ['GET /api/sessions/%2e%2e/info', 200], // resolved by the URL parser: /api/info, with sign-in
     ['GET /api/sessions/..%2finfo', 404],
     ['GET /api/sessions/s%2Fmessages', 404],
     ['GET /api/sessions/other%2F..%2Fs', 404],
@@ -36,7 +36,7 @@ describe('paths', () => {
     ['POST /api/sessions/s/approvals/a%2Fb', 404],
     ['GET /api/sessions/s?x=../../', 200],
     ['GET /api/sessions/s;jsessionid=1', 404],
-  ])('%s: %i', async (line, status) => {
+  ])('%s gets %i', async (line, status) => {
     const here = setup();
     await waitingSession(here);
     const said = await here.ask(line, { ...(line.startsWith('POST') && { body: {} }) });
@@ -51,14 +51,14 @@ describe('paths', () => {
     ['HEAD /api/sessions/s/events', 'GET, OPTIONS'],
     ['DELETE /api/health', 'GET, HEAD, OPTIONS'],
     ['FETCH /api/health', 'GET, HEAD, OPTIONS'],
-  ])('%s takes %s', async (line, allow) => {
+  ])('%s gets 405 with Allow: %s', async (line, allow) => {
     const { server } = setup();
     const [method = '', path = ''] = line.split(' ');
     const response = await server(new Request(`${host}${path}`, { method }));
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
   });
 
-  it('nothing of a request goes into a header as it is', async () => {
+  it('values of a request are checked or encoded in response headers', async () => {
     const { ask } = setup();
     for (const id of [
       'short',
@@ -80,7 +80,7 @@ describe('paths', () => {
   });
 });
 
-it('no request at all makes a fault: any path, method, header and body', async () => {
+it('no path, method, header or body causes an internal error', async () => {
   const here = setup({ pusher: { key: 'app', secret: 'shh-this-is-secret' } });
   await waitingSession(here);
   const known = operations(here.server).map(({ path }) => path);

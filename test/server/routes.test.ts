@@ -7,15 +7,15 @@ import { asking, owner, requestFor, setup, waitingSession } from './setup.ts';
 
 const { final } = ScenarioStep;
 
-describe('about the server', () => {
-  it('health and the document need no sign-in', async () => {
+describe('server routes', () => {
+  it('health and the OpenAPI document need no sign-in', async () => {
     const { ask, server } = setup();
     expect((await ask('GET /api/health', { as: null })).body).toEqual({ ok: true, version });
     const { body } = await ask('GET /api/openapi.json', { as: null });
     expect(body).toEqual(server.openapi);
   });
 
-  it('info tells of the agents, and who asks', async () => {
+  it('info returns the agents and the owner', async () => {
     const { ask } = setup();
     const { body, status } = await ask('GET /api/info', { as: 'bob' });
     expect(status).toBe(200);
@@ -38,7 +38,7 @@ describe('about the server', () => {
   });
 });
 
-it('Pusher: a form or JSON, signed for the owner alone', async () => {
+it('the Pusher route accepts a form or JSON and signs only for the owner', async () => {
   const pusher = { key: 'app', secret: 'shh-this-is-secret' };
   const all = setup({ pusher });
   const id = await waitingSession(all);
@@ -58,7 +58,7 @@ it('Pusher: a form or JSON, signed for the owner alone', async () => {
   expect((await ask('POST /api/pusher/auth', { body })).status).toBe(404);
 });
 
-it('may be mounted elsewhere, at the root too, and several agents are chosen by name', async () => {
+it('the base path can be changed, and an unknown agent is refused', async () => {
   const agent = agentWith([final('a')]);
   const runtime = clientOn(sqlitePlace().open(), [agent]);
   const rooted = agentServer({ runtime, owner, basePath: '' });
@@ -84,7 +84,7 @@ it.each([
   [{ cors: { origins: ['*'] } }, 'cors.origins'],
   [{ cors: { origins: ['https://a.example/'] } }, 'cors.origins'],
   [{ owner: 'ann' as never }, 'owner'],
-])('refuses options that cannot work: %j', (options, name) => {
+])('refuses invalid options: %j', (options, name) => {
   const runtime = clientOn(sqlitePlace().open(), agentWith([]));
   expect(() => agentServer({ runtime, owner, ...options })).toThrow(name);
 });

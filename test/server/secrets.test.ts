@@ -56,8 +56,8 @@ function plantedServer() {
   return { runtime, server, ask: asking(server) };
 }
 
-describe('D43: no answer of the API shows a secret that was in', () => {
-  it('a message, metadata, arguments, results, errors, answers and reasons', async () => {
+describe('D43: responses contain no secret', () => {
+  it('of a message, metadata, arguments, results, errors, answers and reasons', async () => {
     const { ask, runtime, server } = plantedServer();
     const texts: Record<string, string> = {};
     const keep = async (line: string, options?: AskOptions) => {
@@ -109,12 +109,12 @@ describe('D43: no answer of the API shows a secret that was in', () => {
     expect(leaks).toEqual([]);
     const shown = Object.entries(texts).filter(([, text]) => text.includes('[redacted]'));
     expect(shown.length).toBeGreaterThan(15);
-    // and it was all there
+    // the state has all of them
     const state = JSON.stringify(await runtime.state('s', ann));
     for (const secret of [byLook, byKey, ours]) expect(state).toContain(secret);
   });
 
-  it('refusals quote nothing secret of what was sent', async () => {
+  it('of a refused request', async () => {
     const { server } = plantedServer();
     const bodies = [
       { [byLook]: 1 },
@@ -137,7 +137,7 @@ describe('D43: no answer of the API shows a secret that was in', () => {
     expect(seen.map(leakIn).filter(Boolean)).toEqual([]);
   });
 
-  it('a fault of the store is told to the log, redacted, and to no client', async () => {
+  it('of a store error, which is logged with redaction', async () => {
     const spy = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { server, runtime } = plantedServer();
     vi.spyOn(runtime, 'get').mockRejectedValue(new Error(words));
@@ -151,11 +151,11 @@ describe('D43: no answer of the API shows a secret that was in', () => {
   });
 });
 
-describe('script in what a model or a tool says', () => {
+describe('markup from a model or a tool', () => {
   const script =
     '<script>alert(1)</script><img src=x onerror=alert(1)>\u2028\u2029--><svg/onload=1>';
 
-  it('stays text in JSON that no browser takes for a page', async () => {
+  it('is sent as JSON that no browser renders', async () => {
     const all = setup({ turns: [[toolCall('look', { article: script }), final(script)]] });
     const { ask, runtime, server } = all;
     await ask('POST /api/sessions', {
@@ -184,7 +184,7 @@ describe('script in what a model or a tool says', () => {
     await client.leave();
   });
 
-  it('an address that is markup comes back as JSON too', async () => {
+  it('in a URL gets a JSON response', async () => {
     const { ask } = setup();
     for (const path of ['/api/<script>', `/api/sessions/${encodeURIComponent('<script>')}`]) {
       const said = await ask(`GET ${path}`);

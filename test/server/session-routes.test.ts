@@ -7,7 +7,7 @@ const { final, toolCall } = ScenarioStep;
 const ann = { owner: 'ann' };
 
 describe('sessions', () => {
-  it('are made, read, and deleted', async () => {
+  it('are created, read and deleted', async () => {
     const { ask, runtime } = setup();
     const made = await ask('POST /api/sessions', { body: { id: 'a;b=c', metadata: { plan: 1 } } });
     expect(made.status).toBe(201);
@@ -23,7 +23,7 @@ describe('sessions', () => {
     expect((await runtime.list(ann)).sessions).toEqual([]);
   });
 
-  it('without a body too; an id that is taken is a conflict', async () => {
+  it('are created without a body, and a used id gets 409', async () => {
     const { ask } = setup();
     const made = await ask('POST /api/sessions');
     expect(made.status).toBe(201);
@@ -32,7 +32,7 @@ describe('sessions', () => {
     expect([again.status, again.body.error.code]).toEqual([409, 'conflict']);
   });
 
-  it('begin with a message that is sent at once', async () => {
+  it('can be created with a first message', async () => {
     const { ask, runtime } = setup({ turns: [[final('Hello.')]] });
     const { body, status } = await ask('POST /api/sessions', { body: { message: 'Hi' } });
     expect(status).toBe(201);
@@ -43,7 +43,7 @@ describe('sessions', () => {
     expect(read).toMatchObject({ status: 'completed', title: 'Hi', stop: { action: null } });
   });
 
-  it('of a message that cannot be sent nothing is left: the same id can be tried again', async () => {
+  it('are not created if the first message cannot be sent', async () => {
     const full = { start() {}, add() {}, isFull: true, waiting: 9, drain: async () => {} };
     const { ask, runtime } = setup({ sessions: { queue: full } });
     const said = await ask('POST /api/sessions', { body: { id: 'x', message: 'Hi' } });
@@ -53,7 +53,7 @@ describe('sessions', () => {
     expect((await runtime.list(ann)).sessions).toEqual([]);
   });
 
-  it('take a message once under one executionId, also after prune', async () => {
+  it('accept a message once per executionId, also after a prune', async () => {
     const { ask, runtime } = setup({ turns: [[final('Hello.')], [final('Again.')]] });
     await ask('POST /api/sessions', { body: { id: 's' } });
     const send = (content: string, executionId = 'order-1') =>
@@ -75,14 +75,14 @@ describe('sessions', () => {
   });
 
   it.each(['.', '..', 'a/b', 'a b', '\ud800'])(
-    'refuse the id %j, which no path carries',
+    'refuse the id %j, which a path cannot contain',
     async (id) => {
       const { ask } = setup({ turns: [] });
       expect((await ask('POST /api/sessions', { body: { id } })).status).toBe(400);
     },
   );
 
-  it('are listed newest change first, in pages, by agent, status and words', async () => {
+  it('are listed by last change, in pages, by agent, status and search', async () => {
     const { ask, runtime } = setup({
       turns: [[final('Hello.')]],
       maxSteps: 1,
@@ -114,7 +114,7 @@ describe('sessions', () => {
     });
   });
 
-  it('stopped and cancelled are told apart, over all pages', async () => {
+  it('are filtered as stopped or cancelled over all pages', async () => {
     const { ask, runtime } = setup({
       turns: [[toolCall('remove', { article: 'lamp' })]],
       maxSteps: 1,

@@ -9,12 +9,16 @@ import { builderWith, followingDriver, runtimeOn, sqlitePlace } from '../setup/s
 
 const { final, toolCall, toolCalls } = ScenarioStep;
 
-/** The user with the token; `Bearer dan` is not signed in. */
+/** Returns the user of the token; `Bearer dan` is not signed in. */
 const people = new Set(['ann', 'bob']);
 export const owner = (request: Request): string | null => {
   const name = /^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
   return people.has(name) ? name : null;
 };
+
+/** `Bearer root` is an operator, and no owner. */
+export const operator = (request: Request): { by: string } | null =>
+  request.headers.get('authorization') === 'Bearer root' ? { by: 'root' } : null;
 
 const look: Tool = defineTool({
   name: 'look',
@@ -35,7 +39,7 @@ const remove: Tool = defineTool({
   execute: ({ article }) => `removed ${JSON.stringify(article)}`,
 });
 
-/** First turn: looks, then wants to remove two things; the second: a plain answer. */
+/** The first turn calls `look`, then `remove` twice; the second is a plain answer. */
 const turns: readonly (readonly ScenarioStep[])[] = [
   [
     toolCall('look', { article: 'lamp' }, 'Let me look.'),
@@ -48,7 +52,7 @@ const turns: readonly (readonly ScenarioStep[])[] = [
   [final('And again.')],
   [final('A third time.')],
 ];
-/** The calls that wait after the first turn. */
+/** Calls that need approval after the first turn. */
 export const calls = ['t0s1c0', 't0s1c1'] as const;
 
 export interface Setup {
@@ -61,12 +65,12 @@ export interface Setup {
 export interface SetupOptions extends Partial<Omit<AgentServerOptions, 'runtime'>> {
   readonly turns?: readonly (readonly ScenarioStep[])[];
   readonly maxSteps?: number;
-  /** Of the agent; `clock` is of the server. */
+  /** Clock of the agent; `clock` is the one of the server. */
   readonly agentClock?: Clock;
   readonly sessions?: Partial<SessionRuntimeOptions>;
 }
 
-/** A server over SQLite; the test fails on an unexpected fault. */
+/** Creates a server on SQLite. The test fails on an unexpected error. */
 export function setup({
   turns: script = turns,
   maxSteps = 20,
@@ -107,7 +111,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The JSON, as whatever the test expects. */
+  /** Parsed JSON, without a type. */
   readonly body: any; // oxlint-disable-line typescript/no-explicit-any -- the schema has checked it
 }
 
@@ -130,7 +134,7 @@ export function requestFor(line: string, options: AskOptions = {}): Request {
   });
 }
 
-/** Asks, and holds every answer to the document. */
+/** Returns a function that sends requests and checks every response against the OpenAPI document. */
 export function asking(server: AgentServer): Ask {
   const check = documentCheck(server.openapi);
   return async (line, options) => {
@@ -162,7 +166,7 @@ export const operations = ({
   openapi,
 }: AgentServer): { method: string; path: string; operation: Operation }[] =>
   Object.entries(openapi['paths'] as unknown as Record<string, Record<string, Operation>>).flatMap(
-    // the tests of the document check that
+    // checked by the tests of the document
     ([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
         method: method.toUpperCase(),
@@ -171,14 +175,14 @@ export const operations = ({
       })),
   );
 
-/** Every answer is one that the document tells of, and has no field that it does not tell. */
+/** Checks that the document describes the status and every field of a response. */
 function documentCheck(
   openapi: JsonObject,
 ): (request: Request, status: number, body: unknown) => Promise<void> {
   const all = operations({ openapi } as AgentServer).map(({ method, path, operation }) => ({
     method,
     operation,
-    look: new RegExp(`^/api${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    pattern: new RegExp(`^/api${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
   const ready = new Map<string, ReadySchema>();
   const readied = (schema: JsonObject): ReadySchema => {
@@ -193,7 +197,7 @@ function documentCheck(
   return async (request, status, body) => {
     const { pathname } = new URL(request.url);
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const found = all.find((one) => one.method === method && one.look.test(pathname));
+    const found = all.find((one) => one.method === method && one.pattern.test(pathname));
     const said = found?.operation.responses[String(status)];
     if (found && request.method !== 'OPTIONS' && status !== 404)
       expect(Object.keys(found.operation.responses), `${method} ${pathname}`).toContain(
@@ -210,7 +214,7 @@ function documentCheck(
   };
 }
 
-/** Objects have the properties that are named and no others. */
+/** Forbids unnamed properties in a schema. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -220,7 +224,7 @@ function closed(schema: unknown): unknown {
   return copy;
 }
 
-/** A session of ann that waits for two answers. */
+/** Creates a session of ann with two pending approvals. */
 export async function waitingSession({ runtime, ask }: Setup, id = 's'): Promise<string> {
   const made = await ask('POST /api/sessions', { body: { id, message: 'Remove the lamp.' } });
   expect(made.status).toBe(201);

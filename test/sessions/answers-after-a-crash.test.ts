@@ -1,4 +1,4 @@
-import type { SessionStore } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,7 +13,7 @@ import {
 
 const { toolCall, final } = ScenarioStep;
 
-/** A store that answers nothing any more once its process is dead. */
+/** Wraps a store that stops answering once its process is dead. */
 function mortal(store: SessionStore, isDead: () => boolean): SessionStore {
   return new Proxy(store, {
     get(target, name: keyof SessionStore) {
@@ -26,12 +26,12 @@ function mortal(store: SessionStore, isDead: () => boolean): SessionStore {
 }
 
 describe.each(places)(
-  'D91: an answer whose process died in the middle (%s)',
+  'D91: an answer whose process died while it was carried out (%s)',
   (_name, makePlace) => {
     it.each([
-      ['as it was asked', undefined, { n: 1 }],
+      ['unchanged', undefined, { n: 1 }],
       ['edited', { n: 2 }, { n: 2 }],
-    ])('is carried out by the next one: %s', async (_case, args, expected) => {
+    ])('is carried out by the next process: %s', async (_case, args, expected) => {
       const place = makePlace();
       const ran: unknown[] = [];
       let dead = false;

@@ -2,6 +2,7 @@ import { AgentBuilder, type AgentEvent, type Tool } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { mortal } from '../setup/mortal-store.ts';
 import {
   agentWith,
   ann,
@@ -26,7 +27,7 @@ const { toolCall, toolCalls, final } = ScenarioStep;
 const isStart = (event: AgentEvent) => event.type === 'ToolCallStarted';
 const isRequest = (event: AgentEvent) => event.type === 'ToolApprovalRequested';
 
-describe('D30: an agent behind a call that is not there any more', () => {
+describe('D30: a nested agent that no longer exists', () => {
   const inner = (name: string, ...tools: Tool[]) =>
     AgentBuilder.base()
       .withName(name)
@@ -42,9 +43,9 @@ describe('D30: an agent behind a call that is not there any more', () => {
 
   it.each<[string, (pay: Tool) => Tool[], string]>([
     ['renamed', (pay) => [inner('other', pay)], 'foreign_state'],
-    ['gone', () => [], 'not_resumable'],
+    ['removed', () => [], 'not_resumable'],
     ['a plain tool now', () => [mockTool('ask')], 'not_resumable'],
-  ])('%s: the answer is refused, and the call still waits', async (_how, tools, code) => {
+  ])('%s: rejects the answer, and the call still waits', async (_how, tools, code) => {
     const place = memoryPlace();
     const pay = gated();
     const session = await paused(runtimeOn(place.open(), rootOf(inner('inner', pay))), 's');
@@ -59,7 +60,7 @@ describe('D30: an agent behind a call that is not there any more', () => {
     expect(pay.calls).toHaveLength(1);
   });
 
-  it('an agent that this process does not have is left to others', async () => {
+  it('leaves a session of an unknown agent to other processes', async () => {
     const place = memoryPlace();
     const client = clientOn(place.open(), agentWith([]));
     await client.create({ ...ann, id: 's' });
@@ -73,7 +74,7 @@ describe('D30: an agent behind a call that is not there any more', () => {
 });
 
 describe('an answer counts once', () => {
-  it('D34: a second click is a conflict, and the tool runs once', async () => {
+  it('D34: rejects a second approval with a conflict, and the tool runs once', async () => {
     const place = memoryPlace();
     const open = gate();
     const pay = gated('pay', () => open.passed.then(() => 'paid'));
@@ -92,7 +93,7 @@ describe('an answer counts once', () => {
     expect(pay.calls).toHaveLength(1);
   });
 
-  it('D19: deny, finish, approve is refused, and nothing runs', async () => {
+  it('D19: rejects an approval after a denial and the end of the run, and nothing runs', async () => {
     const pay = gated();
     const driver = followingDriver([toolCall('pay'), final('fine')]);
     const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, pay).build());
@@ -111,7 +112,7 @@ describe('an answer counts once', () => {
     expect((await runtime.get('s', ann)).status).toBe('completed');
   });
 
-  it('D19: stop, then approve: refused', async () => {
+  it('D19: rejects an approval after a stop', async () => {
     const place = memoryPlace();
     const pay = gated();
     const runtime = runtimeOn(place.open(), agentWith([toolCall('pay')], pay));
@@ -123,7 +124,7 @@ describe('an answer counts once', () => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('an answer to an old call does not serve a new execution', async () => {
+  it('rejects an answer to an old call in a new execution', async () => {
     const pay = gated();
     const runtime = runtimeOn(
       memoryPlace().open(),
@@ -143,9 +144,9 @@ describe('an answer counts once', () => {
     ['nothing', undefined],
     ['no answer', {}],
     ['both', { approve: true, deny: 'no' }],
-    ['arguments that are no object', { approve: true, args: 'x' }],
-    ['a reason that is no text', { deny: 1 }],
-  ])('an answer that is %s is refused, and the call still waits', async (_what, answer) => {
+    ['arguments that are not an object', { approve: true, args: 'x' }],
+    ['a reason that is not a text', { deny: 1 }],
+  ])('rejects an answer that is %s, and the call still waits', async (_what, answer) => {
     const runtime = runtimeOn(memoryPlace().open(), agentWith([toolCall('pay')], gated()));
     await paused(runtime, 's');
     const approvals = { call_1: answer } as never;
@@ -153,7 +154,7 @@ describe('an answer counts once', () => {
     expect(callIds(await runtime.get('s', ann))).toEqual(['call_1']);
   });
 
-  it('a part of several answers that was taken is carried out, though another came too late', async () => {
+  it('carries out the accepted answers of several, even if another one came too late', async () => {
     const pay = gated();
     const calls = [
       { name: 'pay', id: 'a' },
@@ -187,14 +188,14 @@ describe('an answer counts once', () => {
   });
 });
 
-describe('D34: arguments that a person edits', () => {
+describe('D34: arguments that an approver edits', () => {
   const transfer = () =>
     mockTool('transfer', (args: { amount: number }) => `moved ${args.amount}`, {
       needsApproval: true,
       parameters: z.object({ amount: z.number().max(100), to: z.string().default('savings') }),
     });
 
-  it('are checked before they are taken; the call still waits, and a good edit reaches tool and record', async () => {
+  it('are checked before they are accepted, and a valid edit reaches the tool and the record', async () => {
     const tool = transfer();
     const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
     const runtime = runtimeOn(memoryPlace().open(), agent);
@@ -220,7 +221,7 @@ describe('D34: arguments that a person edits', () => {
     expect(told).toBe('[A person changed the arguments to {"amount":5} before this ran.]\nmoved 5');
   });
 
-  it('also while the agent that asks waits and its root still works', async () => {
+  it('are accepted while a nested agent waits and its root still runs', async () => {
     const [tool, open] = [transfer(), gate()];
     const inner = AgentBuilder.base()
       .withName('inner')
@@ -249,7 +250,7 @@ describe('D34: arguments that a person edits', () => {
   });
 });
 
-it('D18, D31: an answer to an agent whose root never came to pause is carried out by another process', async () => {
+it('D18, D31: another process carries out an answer to a nested agent whose root never paused', async () => {
   const place = memoryPlace();
   const pay = gated();
   const never = new Promise<never>(() => {});
@@ -266,16 +267,14 @@ it('D18, D31: an answer to an agent whose root never came to pause is carried ou
     const driver = followingDriver([toolCalls(calls), final('done')]);
     return builderWith(driver, inner, slow(who)).build();
   };
-  const store = place.open();
-  // dies without a word: no beat, no look
-  const dying = { ...store, renew: () => never, signals: () => never };
-  // long enough to begin on a busy machine: without beats the first proof is the only one
-  const lease = { leaseMs: 1_500, heartbeatMs: 500, signalMs: 20 };
-  const a = runtimeOn(dying, make('A'), { lease });
+  const victim = mortal(place.open());
+  const lease = { leaseMs: 200, heartbeatMs: 40, signalMs: 20 };
+  const a = runtimeOn(victim.store, make('A'), { lease });
   const heard = hearing(a);
   await a.create({ ...ann, id: 's' });
   await a.send('s', 'go', ann);
   const { toolCallId } = await until(() => heard.map(({ event }) => event).find(isRequest));
+  victim.die();
   const b = runtimeOn(place.open(), make('B'), { lease });
   expect((await b.approve('s', toolCallId, ann)).status).toBe('in_progress');
   await until(() => b.recover());

@@ -20,7 +20,7 @@ const { toolCall, final } = ScenarioStep;
 const bob = { owner: 'bob' };
 
 describe.each(places)('sessions (%s)', (_name, makePlace) => {
-  it('create makes one that waits for a message, with what it was given', async () => {
+  it('create stores a pending session with the given messages and metadata', async () => {
     const place = makePlace();
     const driver = followingDriver([final('x')], [final('hello')]);
     const runtime = runtimeOn(place.open(), builderWith(driver).build());
@@ -67,7 +67,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, session.id);
   });
 
-  it('an id is given once', async () => {
+  it('create rejects an id that is taken', async () => {
     const place = makePlace();
     const runtime = runtimeOn(place.open(), agentWith([]));
     await runtime.create({ ...ann, id: 's' });
@@ -78,14 +78,14 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('list pages by change, newest first, and filters by owner, status and agent', async () => {
+  it('list pages by last change, newest first, and filters by owner, status and agent', async () => {
     const place = makePlace();
     const clock = fakeClock();
     const other = AgentBuilder.base().withName('sales').withDriver(followingDriver()).build();
     const make = agentWith([final('done')]);
     const runtime = runtimeOn(place.open(), [make, other], { clock });
     for (let n = 0; n < 7; n++) {
-      // two at a time share a moment
+      // two sessions each have the same time
       if (n % 2 === 0) clock.jump(1_000);
       await runtime.create({ ...ann, agent: n < 5 ? 'support' : 'sales', id: `s${n}` });
     }
@@ -115,7 +115,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
     expect((await runtime.list({ owner: 'carol' })).sessions).toEqual([]);
   });
 
-  it('list shows what get shows', async () => {
+  it('list returns the same sessions as get', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'x', { needsApproval: true });
     const runtime = runtimeOn(place.open(), agentWith([toolCall('pay', { n: 1 })], pay));
@@ -165,7 +165,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
 });
 
 describe('owners', () => {
-  it('a session of another owner is not found by any method', async () => {
+  it('no method finds a session of another owner', async () => {
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), agentWith([toolCall('pay')], pay));
@@ -197,7 +197,7 @@ describe('owners', () => {
       const theirs = await refusal(() => ask('s'));
       const missing = await refusal(() => ask('t'));
       expect([name, theirs.code]).toEqual([name, 'session_not_found']);
-      // nothing tells the two apart
+      // both errors are the same
       const look = ({ code, message, details }: typeof theirs): string =>
         JSON.stringify({ code, message, details }).replaceAll(/\bt\b/g, 's');
       expect(look(theirs)).toBe(look(missing));
@@ -207,7 +207,7 @@ describe('owners', () => {
     expect(pay.calls).toEqual([]);
   });
 
-  it('prune keeps to an owner, where one is given', async () => {
+  it('prune is limited to an owner if one is given', async () => {
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), builderWith(followingDriver([final('x')])).build());
     for (const [id, owner] of [
@@ -225,13 +225,13 @@ describe('owners', () => {
   });
 });
 
-describe('what cannot be right is refused with a typed error', () => {
+describe('the runtime rejects with a typed error', () => {
   const runtime = () => runtimeOn(memoryPlace().open(), agentWith([]));
 
   it.each<[string, unknown]>([
     ['empty', ''],
     ['missing', undefined],
-    ['no text', 7],
+    ['not a text', 7],
     ['too long', 'x'.repeat(201)],
     ['with control characters', 'a\nb'],
   ])('an owner that is %s', async (_what, owner) => {
@@ -241,7 +241,7 @@ describe('what cannot be right is refused with a typed error', () => {
     expect(await codeOf(() => runtime().get('s', given))).toBe('invalid_option');
   });
 
-  it.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 'a\0b'])('a session id: %j', async (id) => {
+  it.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 'a\0b'])('the session id %j', async (id) => {
     expect(await codeOf(() => runtime().create({ ...ann, id }))).toBe('invalid_option');
   });
 
@@ -252,7 +252,7 @@ describe('what cannot be right is refused with a typed error', () => {
     expect(await codeOf(() => made.steps('s', { ...ann, limit }))).toBe('invalid_option');
   });
 
-  it.each([-1, 1.5, Number.NaN, '5' as never])('a place in a history of %j', async (place) => {
+  it.each([-1, 1.5, Number.NaN, '5' as never])('a position in a history of %j', async (place) => {
     const made = runtimeOn(memoryPlace().open(), agentWith([final('x')]));
     await made.create({ ...ann, id: 's' });
     await made.send('s', 'go', waiting);
@@ -263,17 +263,17 @@ describe('what cannot be right is refused with a typed error', () => {
 
   it.each([
     ['', 'nothing'],
-    ['x', 'no base64'],
-    ['é', 'no base64 either'],
+    ['x', 'not base64'],
+    ['é', 'not base64 either'],
     [btoa('[]'), 'an empty list'],
     [btoa('{}'), 'no list'],
     [btoa('[1,2]'), 'numbers'],
     [btoa('["2026-01-01T00:00:00.000Z"]'), 'no id'],
-    [btoa('["2026-01-01T00:00:00.000Z",7]'), 'an id that is no text'],
+    [btoa('["2026-01-01T00:00:00.000Z",7]'), 'an id that is not a text'],
     [btoa(`["2026-01-01T00:00:00.000Z","a' or 1=1"]`), 'an id that no session can have'],
-    [btoa('["yesterday","s"]'), 'a time that is none'],
+    [btoa('["yesterday","s"]'), 'an invalid time'],
     [btoa('["2026-01-01","s"]'), 'a day without a time'],
-    [btoa('["2026-01-01T00:00:00.000Z or later","s"]'), 'a time with more behind it'],
+    [btoa('["2026-01-01T00:00:00.000Z or later","s"]'), 'a time with trailing text'],
   ])('the cursor %j: %s', async (cursor) => {
     expect(await refusal(() => runtime().list({ ...ann, cursor }))).toMatchObject({
       code: 'invalid_option',
@@ -281,7 +281,7 @@ describe('what cannot be right is refused with a typed error', () => {
     });
   });
 
-  it('a time to prune before', async () => {
+  it('an invalid time or owner for prune', async () => {
     expect(await codeOf(() => runtime().prune({ olderThan: 'yesterday' }))).toBe('invalid_option');
     expect(await codeOf(() => runtime().prune({ olderThan: new Date(), owner: '' }))).toBe(
       'invalid_option',
@@ -298,7 +298,8 @@ describe('what cannot be right is refused with a typed error', () => {
     const unsaid = await refusal(() => several.create(ann));
     expect(unsaid).toMatchObject({
       code: 'unknown_agent',
-      details: { known: ['sales', 'support'] },
+      message: 'This runtime has several agents: sales, support. Name one of them with { agent }.',
+      details: { agent: null, known: ['sales', 'support'] },
     });
     const wrong = await refusal(() => several.create({ ...ann, agent: 'legal' }));
     expect(wrong.message).toContain('no agent "legal". Known: sales, support.');
@@ -311,19 +312,19 @@ describe('what cannot be right is refused with a typed error', () => {
 
   it.each<[string, Partial<SessionRuntimeOptions>]>([
     ['no agents', { agents: [] }],
-    ['two of one name', { agents: [agentWith([]), agentWith([])] }],
-    ['something else', { agents: [{ name: 'x' } as never] }],
-    ['a window of nothing', { maxMessages: 0 }],
-    ['a lease that is shorter than its beat', { lease: { leaseMs: 1_000 } }],
-    ['a lease of nothing', { lease: { leaseMs: 0 } }],
-    ['a beat of nothing', { lease: { heartbeatMs: Number.NaN } }],
+    ['two agents of the same name', { agents: [agentWith([]), agentWith([])] }],
+    ['an object that is not an agent', { agents: [{ name: 'x' } as never] }],
+    ['an empty window', { maxMessages: 0 }],
+    ['a lease that is too short for its heartbeat', { lease: { leaseMs: 1_000 } }],
+    ['a lease of 0 ms', { lease: { leaseMs: 0 } }],
+    ['a heartbeat of NaN', { lease: { heartbeatMs: Number.NaN } }],
   ])('a runtime with %s', async (_what, options) => {
     const make = () =>
       new SessionRuntime({ store: memoryStore(), agents: [agentWith([])], ...options });
     expect(await codeOf(make)).toBe('invalid_option');
   });
 
-  it('messages and metadata to begin with', async () => {
+  it('invalid first messages', async () => {
     const messages = [{ role: 'friend', content: 'x' }] as never;
     expect(await codeOf(() => runtime().create({ ...ann, messages }))).toBe('invalid_message');
     const open = [

@@ -15,12 +15,13 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { orders } from '../setup/approvals.ts';
 import { gated, paused } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe.each(places)('approvals (%s)', (_name, makePlace) => {
-  it('D21: what came before the pause is stored, with what ran beside the call', async () => {
+  it('D21: the steps before a pause are stored, with the results of parallel calls', async () => {
     const place = makePlace();
     const look = mockTool('look', 'seen');
     const steps = [
@@ -44,7 +45,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await isSound(other, 's');
   });
 
-  it('D17: a process that never saw the session continues with it', async () => {
+  it('D17: a process that never saw the session continues it', async () => {
     const place = makePlace();
     const pay = gated();
     const make = () =>
@@ -60,7 +61,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('D24, D32: what ran beside the call is not run again, and no message doubles', async () => {
+  it('D24, D32: parallel calls do not run again, and no message is duplicated', async () => {
     const place = makePlace();
     const [look, pay] = [mockTool('look', 'seen'), gated()];
     const calls = [{ name: 'look' }, { name: 'pay' }, { name: 'look' }];
@@ -89,7 +90,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     expect(rows.map(({ position }) => position)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('D25: any number of pauses, each answered in a process of its own', async () => {
+  it('D25: any number of pauses, each answered in its own process', async () => {
     const place = makePlace();
     const pay = gated();
     const steps = [...Array.from({ length: 5 }, () => toolCall('pay')), final('done')];
@@ -105,7 +106,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('D29: the rule that asked for approval is asked once per call', async () => {
+  it('D29: needsApproval is called once per call', async () => {
     const place = makePlace();
     let asked = 0;
     const pay = mockTool('pay', 'paid', {
@@ -123,49 +124,46 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     expect(pay.calls).toHaveLength(2);
   });
 
-  const orders = [
-    [1, 2, 3],
-    [1, 3, 2],
-    [2, 1, 3],
-    [2, 3, 1],
-    [3, 1, 2],
-    [3, 2, 1],
-  ];
-  it.each(orders)('D23: three at once, answered in the order %i %i %i', async (...order) => {
-    const place = makePlace();
-    const pay = gated('pay', (args: { n: number }) => `paid ${args.n}`);
-    const free = mockTool('free');
-    const calls = [1, 2, 3].map((n) => ({ name: 'pay', args: { n }, id: `p${n}` }));
-    const steps = [toolCalls([...calls, { name: 'free', id: 'f' }]), final('done')];
-    const make = () =>
-      runtimeOn(place.open(), builderWith(followingDriver(steps), pay, free).build());
-    expect(callIds(await paused(make(), 's'))).toEqual(['p1', 'p2', 'p3']);
-    const left = [1, 2, 3];
-    for (const n of order) {
-      left.splice(left.indexOf(n), 1);
-      // the second answer says no
-      const session =
-        left.length === 1
-          ? await make().deny('s', `p${n}`, { ...waiting, reason: 'not this one' })
-          : await make().approve('s', `p${n}`, waiting);
-      expect(callIds(session)).toEqual(left.map((open) => `p${open}`));
-      expect(session.status).toBe(left.length > 0 ? 'paused' : 'completed');
-    }
-    const denied = order[1];
-    expect(pay.calls).toEqual(order.filter((n) => n !== denied).map((n) => ({ n })));
-    expect(free.calls).toHaveLength(1);
-    const messages = (await make().messages('s', ann)).items.filter(({ role }) => role === 'tool');
-    expect(messages.map(({ toolCallId, content }) => [toolCallId, content])).toEqual([
-      ...[1, 2, 3].map((n) => [
-        `p${n}`,
-        n === denied ? 'Denied by a person: not this one' : `paid ${n}`,
-      ]),
-      ['f', 'ok'],
-    ]);
-    await takesAnotherTurn(place, 's');
-  });
+  it.each(orders)(
+    'D23: three pending calls are answered in the order %i %i %i',
+    async (...order) => {
+      const place = makePlace();
+      const pay = gated('pay', (args: { n: number }) => `paid ${args.n}`);
+      const free = mockTool('free');
+      const calls = [1, 2, 3].map((n) => ({ name: 'pay', args: { n }, id: `p${n}` }));
+      const steps = [toolCalls([...calls, { name: 'free', id: 'f' }]), final('done')];
+      const make = () =>
+        runtimeOn(place.open(), builderWith(followingDriver(steps), pay, free).build());
+      expect(callIds(await paused(make(), 's'))).toEqual(['p1', 'p2', 'p3']);
+      const left = [1, 2, 3];
+      for (const n of order) {
+        left.splice(left.indexOf(n), 1);
+        // the second answer is a denial
+        const session =
+          left.length === 1
+            ? await make().deny('s', `p${n}`, { ...waiting, reason: 'not this one' })
+            : await make().approve('s', `p${n}`, waiting);
+        expect(callIds(session)).toEqual(left.map((open) => `p${open}`));
+        expect(session.status).toBe(left.length > 0 ? 'paused' : 'completed');
+      }
+      const denied = order[1];
+      expect(pay.calls).toEqual(order.filter((n) => n !== denied).map((n) => ({ n })));
+      expect(free.calls).toHaveLength(1);
+      const messages = (await make().messages('s', ann)).items.filter(
+        ({ role }) => role === 'tool',
+      );
+      expect(messages.map(({ toolCallId, content }) => [toolCallId, content])).toEqual([
+        ...[1, 2, 3].map((n) => [
+          `p${n}`,
+          n === denied ? 'Denied by a person: not this one' : `paid ${n}`,
+        ]),
+        ['f', 'ok'],
+      ]);
+      await takesAnotherTurn(place, 's');
+    },
+  );
 
-  it('D23: answers that come all at once, to different processes, all count', async () => {
+  it('D23: concurrent answers to different processes all count', async () => {
     const place = makePlace();
     const pay = gated();
     const calls = [1, 2, 3].map((n) => ({ name: 'pay', args: { n }, id: `p${n}` }));
@@ -180,7 +178,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await Promise.all(runtimes.map((runtime, i) => runtime.approve('s', `p${i + 1}`, ann)));
     const done = await until(async () => {
       const session = await first.get('s', ann);
-      // the holder of the lease continues with what the others were told
+      // the holder of the lease continues with the answers to the other processes
       return session.status === 'completed' ? session : null;
     });
     expect(done.output).toBe('done');
@@ -188,7 +186,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('D31, D20: an agent two agents down asks, and another process answers there', async () => {
+  it('D31, D20: another process answers an agent that is nested two levels deep', async () => {
     const place = makePlace();
     const [pay, prepare] = [gated(), mockTool('prepare')];
     const inside = (name: string, steps: ScenarioStep[], ...tools: Tool[]) =>
@@ -216,7 +214,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     expect(done).toMatchObject({ status: 'completed', output: 'done' });
     expect(prepare.calls).toHaveLength(1);
     expect(pay.calls).toHaveLength(1);
-    // three steps of the innermost, two of each above it
+    // three steps of the innermost agent, two of each agent above it
     expect(done.usage.total).toBe(15 * 7);
     const started = heard.flatMap(({ event }) => (event.type === 'AgentStarted' ? [event] : []));
     expect(started.map(({ resumed }) => resumed)).toEqual([true, true, true]);

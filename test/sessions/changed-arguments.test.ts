@@ -1,4 +1,4 @@
-import type { StoreCodec } from 'onward';
+import type { StoreCodec } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { mockTool, ScenarioStep } from 'onward/testing';
@@ -16,7 +16,7 @@ import {
 
 const { toolCall, final } = ScenarioStep;
 
-/** Changes the recorded arguments of a call behind the back of everybody; what was shown stays. */
+/** Creates a codec that changes the recorded arguments of a call, but not the arguments that were shown. */
 function tampering(): { readonly codec: StoreCodec; isOn: boolean } {
   const tamper = {
     isOn: false,
@@ -54,7 +54,7 @@ describe.each(stores)('D91: a call whose recorded arguments changed (%s)', (_nam
     return { tamper, store, pay, agent, first, callId, bound: { executionId, argsHash } };
   };
 
-  it('takes no answer, whatever it names', async () => {
+  it('accepts no answer, whatever execution or hash it names', async () => {
     const { tamper, pay, first, callId, bound } = await begin();
     tamper.isOn = true;
     for (const names of [{}, bound, { executionId: bound.executionId }]) {
@@ -70,7 +70,7 @@ describe.each(stores)('D91: a call whose recorded arguments changed (%s)', (_nam
     expect(pay.calls).toEqual([{ n: 1 }]);
   });
 
-  it('does not run with an answer that was given before', async () => {
+  it('does not run with an answer that was given before the change', async () => {
     const { tamper, store, pay, agent, first, callId, bound } = await begin();
     await first.close({ graceMs: 0 });
     await clientOn(store, agent).approve('s', callId, { ...ann, ...bound });

@@ -1,14 +1,7 @@
-import {
-  AgentBuilder,
-  AgentError,
-  ErrorPolicy,
-  type Agent,
-  type Clock,
-  type SessionRuntime,
-  type SessionStore,
-} from 'onward';
+import { AgentBuilder, AgentError, ErrorPolicy, type Agent, type SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
-import { mockTool, ScenarioStep } from 'onward/testing';
+import { type Clock, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import {
   ann,
@@ -25,7 +18,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 const lease = { leaseMs: 80, heartbeatMs: 25, signalMs: 15 };
 
-/** Hurries over the time for which failed work is left alone. */
+/** A clock that runs 300 times as fast. */
 const started = Date.now();
 const hasty: Clock = {
   now: () => started + (Date.now() - started) * 300,
@@ -35,7 +28,7 @@ const hasty: Clock = {
   },
 };
 
-/** Numbers that a seed gives, so that a failure can be looked at again. */
+/** Creates a pseudorandom generator from a seed, so that a failure can be reproduced. */
 function dice(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761 + 1;
   return (below) => {
@@ -44,7 +37,7 @@ function dice(seed: number): (below: number) => number {
   };
 }
 
-/** A store over a bad line: it is slow, it fails before or after it wrote, and sometimes its process sleeps. */
+/** Wraps a store with a bad connection: it is slow, fails before or after a write, and sometimes hangs. */
 function shaky(
   store: SessionStore,
   roll: (below: number) => number,
@@ -177,10 +170,10 @@ async function storm(seed: number): Promise<void> {
   await takesAnotherTurn({ open: () => store }, 's');
 }
 
-/** More of them: `ONWARD_CHAOS=200 npx vitest run test/sessions/chaos.test.ts`. */
+/** Run more seeds with `ONWARD_CHAOS=200 npx vitest run test/sessions/chaos.test.ts`. */
 const seeds = Array.from({ length: Number(process.env['ONWARD_CHAOS'] ?? 4) }, (_s, i) => i + 1);
 it.each(seeds)(
-  'whatever is asked of three processes on a bad line, it comes out right (seed %i)',
+  'keeps a session sound under random operations of three processes with bad connections (seed %i)',
   storm,
   30_000,
 );

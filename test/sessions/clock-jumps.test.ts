@@ -1,7 +1,8 @@
-import { AgentBuilder, SessionRuntime, type SessionStore } from 'onward';
-import { readTrace } from '../../src/trace/read-trace.ts';
+import { AgentBuilder, SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { readTrace } from '../../src/trace/read-trace.ts';
 import { stores } from '../setup/four-stores.ts';
 import { HOUR, jumps } from '../setup/lease-clocks.ts';
 import { ann, waiting } from '../setup/sessions.ts';
@@ -31,7 +32,7 @@ function setUp(store: SessionStore) {
 
 describe.each(stores)('%s', (_name, open) => {
   it.each(jumps)(
-    'a wall clock that is set by %d ms while a person thinks changes no working time, here or in the trace',
+    'keeps the working time in the session and the trace if the wall clock jumps by %d ms during a pause',
     async (jump) => {
       const { clock, runtime } = setUp(open());
       const first = runtime();
@@ -66,7 +67,7 @@ describe.each(stores)('%s', (_name, open) => {
     },
   );
 
-  it('lists lose no session when the clock goes back and forth between changes', async () => {
+  it('lists every session even if the clock jumps back and forth between changes', async () => {
     const store = open();
     const { clock, runtime } = setUp(store);
     const sessions = runtime();
@@ -87,7 +88,7 @@ describe.each(stores)('%s', (_name, open) => {
       });
       seen.push(...page.sessions.map(({ id }) => id));
       ({ cursor } = page);
-      // one that is not shown yet is changed by a clock that was set back
+      // change a session that is not listed yet, under a clock that was set back
       const next = ids.find((id) => !seen.includes(id));
       clock.jumpWall(-HOUR);
       const at = new Date(clock.now()).toISOString();

@@ -4,10 +4,10 @@ import {
   type Agent,
   type AgentState,
   type SessionRuntime,
-  type SessionStore,
   type Tool,
   AgentError,
 } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
 import { fakeClock, mockTool, ScenarioStep, type FakeClock } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 type Commit = Parameters<SessionStore['commit']>[0];
 
-/** What the tools of all processes did, in the order they did it. */
+/** Records the tool calls of all processes, in order. */
 class Deeds {
   readonly done: { readonly tool: string; readonly callId: string; readonly key: string }[] = [];
 
@@ -68,7 +68,7 @@ const scenarios: Record<string, Scenario> = {
         .withErrorPolicy(policy)
         .build(),
   },
-  'three tools at once, one of them asked for': {
+  'three parallel tools, one of which needs approval': {
     make: (deeds) =>
       builderWith(
         followingDriver([
@@ -130,7 +130,7 @@ const scenarios: Record<string, Scenario> = {
         .build();
     },
   },
-  'agents below agents that use up what their root may': {
+  'nested agents that use up the limit of their root': {
     make: (deeds) => {
       const speak = (usage: number) => ({ ...cost, usage: { total: usage } });
       const innermost = AgentBuilder.base()
@@ -164,11 +164,14 @@ const scenarios: Record<string, Scenario> = {
   },
 };
 
-/** How a process ends at a commit: before it is written, or after, without hearing of it; or its store only fails. */
+/**
+ * How a process ends at a commit: before it is written, after it is written but before the receipt, or with a failing
+ * store.
+ */
 const endings = ['before', 'after', 'fails'] as const;
 type Ending = (typeof endings)[number];
 
-/** The store of a process that comes to its end at commit `last`. */
+/** Wraps the store of a process that ends at commit `last`. */
 function mortal(store: SessionStore, last: number, ending: Ending) {
   const written: Commit[] = [];
   let commits = 0;
@@ -208,7 +211,7 @@ interface Life {
   isDead(): boolean;
 }
 
-/** Lets one worker after the other do the work, a person approve what is asked, and the session come to its end. */
+/** Runs one worker after the other and approves every call until the session ends. */
 async function live(client: SessionRuntime, clock: FakeClock, lives: readonly Life[]) {
   const { id } = await client.create({ ...ann, id: 's' });
   await client.send(id, 'go', { ...ann, executionId: 'e' });
@@ -229,7 +232,7 @@ async function live(client: SessionRuntime, clock: FakeClock, lives: readonly Li
   }
 }
 
-/** Accounts and words that must not depend on how often a process died. */
+/** Returns totals and messages that must not depend on how often a process died. */
 const factsOf = (state: AgentState) => ({
   status: state.status,
   output: state.output,
@@ -273,7 +276,7 @@ async function disturbed(scenario: Scenario, last: number, ending: Ending) {
   return { client, place, deeds, written };
 }
 
-/** Calls that the first process had started, and whose end it did not live to write down. */
+/** Returns calls that the first process had started without storing their end. */
 function leftOpen(written: readonly Commit[]): Set<string> {
   const open = new Set<string>();
   for (const { calls = [] } of written)
@@ -288,7 +291,7 @@ describe.each(Object.entries(scenarios))(
   'D18, D24, D26: a process dies in %s',
   (_name, scenario) => {
     it.each(endings)(
-      'at every commit (%s): nothing is lost, nothing is done twice',
+      'at every commit (%s): nothing is lost and nothing runs twice',
       async (ending) => {
         const whole = await undisturbed(scenario);
         expect(whole.commits).toBeGreaterThan(1);
@@ -300,7 +303,7 @@ describe.each(Object.entries(scenarios))(
             expect({ last, ...factsOf(state) }).toEqual({ last, ...whole.facts });
             await isSound(client, 's');
 
-            // every call was done once, but what may be repeated, and then under one key
+            // every call ran once, except idempotent ones, which repeat under the same key
             const unknown = leftOpen(written);
             const once = new Map(whole.deeds.done.map(({ tool }) => [tool, true]));
             for (const tool of once.keys()) {

@@ -1,4 +1,5 @@
-import { AgentBuilder, type SessionEvent, type SessionStore, type Tool } from 'onward';
+import { AgentBuilder, type SessionEvent, type Tool } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,7 +25,7 @@ const { toolCall, toolCalls, final, stream } = ScenarioStep;
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const numbered = (heard: readonly SessionEvent[]) => heard.filter(({ seq }) => seq !== null);
 
-/** An agent that asks for approval two agents further down, while a call beside it takes its time. */
+/** Creates an agent that asks for approval two levels deep, beside a slow call. */
 function deep(beside: Tool = mockTool('free')) {
   const named = (name: string, steps: ScenarioStep[], tool: Tool) =>
     AgentBuilder.base()
@@ -40,7 +41,7 @@ function deep(beside: Tool = mockTool('free')) {
 }
 
 describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
-  it('is what listeners heard, numbered from 1 without gaps', async () => {
+  it('has the events that listeners got, numbered from 1 without gaps', async () => {
     const agent = agentWith(
       [toolCall('look', { q: 1 }), toolCall('pay', { amount: 2 }), stream(['do', 'ne'])],
       mockTool('look', { rows: [1, 2] }),
@@ -65,7 +66,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     );
   });
 
-  it('chunks and deltas have no number, keep their place and are not kept', async () => {
+  it('leaves out chunks and deltas, which have no number but keep their order', async () => {
     const agent = agentWith([toolCall('look', { q: 1 }), stream(['do', 'ne'])], mockTool('look'));
     const place = makePlace();
     const runtime = runtimeOn(place.open(), agent);
@@ -88,7 +89,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     expect(kept).not.toContain('ToolCallDelta');
   });
 
-  it('counts each execution by itself, and continues over pause, resume and another process', async () => {
+  it('numbers each execution separately, and continues over pause, resume and another process', async () => {
     const place = makePlace();
     const steps = [toolCall('pay'), final('done')];
     const make = () => builderWith(followingDriver(steps, [final('again')]), gated()).build();
@@ -132,7 +133,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     expect((await runtime.events(id, { ...ann, executionId: 'no such' })).events).toEqual([]);
   });
 
-  it('nested agents: their events are in it, with their outcomes', async () => {
+  it('has the events of nested agents, with their outcomes', async () => {
     const runtime = runtimeOn(makePlace().open(), deep());
     const heard = hearing(runtime);
     const { id } = await runtime.create(ann);
@@ -145,7 +146,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
   });
 });
 
-/** Keeps commits back, and says when one is written. */
+/** Delays commits, and records when one is written. */
 function slow(store: SessionStore, ms: number) {
   const written = { seq: 0 };
   const commit: SessionStore['commit'] = async (given) => {
@@ -157,7 +158,7 @@ function slow(store: SessionStore, ms: number) {
   return { written, store: { ...store, commit } };
 }
 
-describe('D22: nothing is told before it is written', () => {
+describe('D22: no event is emitted before it is written', () => {
   const hook = {
     name: 'after',
     aroundExecution: async <I, O>(input: I, next: (input: I) => Promise<O>): Promise<O> => {
@@ -168,28 +169,30 @@ describe('D22: nothing is told before it is written', () => {
   };
   const agents = {
     plain: () => agentWith([toolCall('pay'), final('done')], gated()),
-    'with a hook that takes its time': () =>
+    'with a slow hook': () =>
       builderWith(followingDriver([toolCall('pay'), final('done')]), gated())
         .withHooks(hook)
         .build(),
     nested: () => deep(),
-    'nested, beside a call that takes its time': () =>
-      deep(mockTool('free', () => pause(40).then(() => 'ok'))),
+    'nested, beside a slow call': () => deep(mockTool('free', () => pause(40).then(() => 'ok'))),
   };
 
-  it.each(Object.entries(agents))('no event is heard before its commit (%s)', async (_n, make) => {
-    const { store, written } = slow(memoryPlace().open(), 3);
-    const runtime = runtimeOn(store, make());
-    const early: unknown[] = [];
-    runtime.wiretap(({ seq, event }) => {
-      if (seq !== null && seq > written.seq) early.push([seq, event.type]);
-    });
-    const { id } = await runtime.create(ann);
-    const paused = await runtime.send(id, 'go', waiting);
-    await runtime.approve(id, callIds(paused)[0]!, waiting);
-    expect(early).toEqual([]);
-    expect((await runtime.get(id, ann)).output).toBe('done');
-  });
+  it.each(Object.entries(agents))(
+    'listeners get each event after its commit (%s)',
+    async (_n, make) => {
+      const { store, written } = slow(memoryPlace().open(), 3);
+      const runtime = runtimeOn(store, make());
+      const early: unknown[] = [];
+      runtime.wiretap(({ seq, event }) => {
+        if (seq !== null && seq > written.seq) early.push([seq, event.type]);
+      });
+      const { id } = await runtime.create(ann);
+      const paused = await runtime.send(id, 'go', waiting);
+      await runtime.approve(id, callIds(paused)[0]!, waiting);
+      expect(early).toEqual([]);
+      expect((await runtime.get(id, ann)).output).toBe('done');
+    },
+  );
 
   const words = ['ToolApprovalRequested', 'AgentPaused'] as const;
   const cases = Object.entries(agents).flatMap(([name, make]) =>

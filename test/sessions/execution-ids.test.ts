@@ -84,7 +84,7 @@ describe.each(places)('ids of executions (%s)', (_name, makePlace) => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  it('a waiting caller learns that the run continues elsewhere when the runtime closes', async () => {
+  it('a waiting caller gets runtime_closed when the runtime closes', async () => {
     const hold = gate();
     const slow = defineTool({
       name: 'slow',

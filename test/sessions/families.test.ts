@@ -9,7 +9,7 @@ const { toolCall, toolCalls, final } = ScenarioStep;
 const ask = { input: 'go' };
 
 describe.each(stores)('a family in a session (%s)', (_name, open) => {
-  it('D79: its limit binds in any process, and a grant of the owner is room for all', async () => {
+  it('D79: its limit is enforced in any process, and a grant of the owner applies to all agents', async () => {
     const store = open();
     let calls = 0;
     const make = () => {
@@ -45,7 +45,7 @@ describe.each(stores)('a family in a session (%s)', (_name, open) => {
     expect((await first.state(id, who)).execution.family).toEqual([
       { agent: 'helper', steps: 4, tokens: 400, cost: null },
     ]);
-    // 0.1.0 would drop who used what
+    // 0.1.0 would drop the usage per agent
     expect((await store.find(id))?.requires).toBe(2);
 
     const second = runtimeOn(store, make());

@@ -15,7 +15,10 @@ import {
 
 afterEach(() => vi.useRealTimers());
 
-/** A session in the middle of "All is well, Ann."; its worker answers as one that a bus reaches, when it is told to. */
+/**
+ * Creates a session in the middle of "All is well, Ann.", whose worker answers asynchronously, like over a bus, when
+ * the test resolves it.
+ */
 async function inTheMiddle() {
   const [more, rest] = [gate(), gate()];
   const pieces = ['All ', 'is ', more, 'well, ', rest, 'Ann.'];
@@ -30,12 +33,12 @@ async function inTheMiddle() {
   live.textSoFar = () => new Promise((resolve) => void asked.push(resolve));
   const joined = followerOf(runtime, id);
   await until(() => asked.length === 1);
-  const now = async (): Promise<TextSoFar | null> => textNow(id);
+  const now = async (): Promise<TextSoFar | null> => textNow(id, { executionId: '', seq: 0 });
   return { there, joined, running, more, rest, asked, now };
 }
 
 describe('a worker that answers late with the text so far', () => {
-  it('brings it to who has joined, and the rest follows', async () => {
+  it('delivers it to a reader that has joined, and the rest follows', async () => {
     const { there, joined, running, more, rest, asked, now } = await inTheMiddle();
     await pause(5);
     expect(textIn(joined.seen)).toBe('');
@@ -51,15 +54,15 @@ describe('a worker that answers late with the text so far', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it.each(['as it was when it was asked', 'as it is by then'])(
-    'misses nothing that was said meanwhile: the text %s',
+  it.each(['as of the question', 'as of the answer'])(
+    'misses no text that was streamed in between: the text %s',
     async (when) => {
       const { there, joined, running, more, rest, asked, now } = await inTheMiddle();
       const before = await now();
       more.open();
       await until(() => textIn(there.seen) === 'All is well, ');
       expect(textIn(joined.seen)).toBe('');
-      asked[0]?.(when === 'as it is by then' ? await now() : before);
+      asked[0]?.(when === 'as of the answer' ? await now() : before);
       await until(() => textIn(joined.seen) === 'All is well, ');
       rest.open();
       await running;
@@ -69,7 +72,7 @@ describe('a worker that answers late with the text so far', () => {
     },
   );
 
-  it('comes too late where the message is finished', async () => {
+  it('comes too late if the message is finished', async () => {
     const { there, joined, running, more, rest, asked, now } = await inTheMiddle();
     const before = await now();
     more.open();
@@ -84,7 +87,7 @@ describe('a worker that answers late with the text so far', () => {
 });
 
 describe('a worker that does not answer', () => {
-  it('is given up after a second: the finished message brings the text', async () => {
+  it('is ignored after a second, and the finished message has the text', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
     const { there, joined, running, more, rest, asked, now } = await inTheMiddle();
     more.open();
@@ -98,13 +101,13 @@ describe('a worker that does not answer', () => {
     const added = joined.seen.flatMap(({ event }) => (event.type === 'MessageAdded' ? event : []));
     expect(added.map(({ content }) => content)).toEqual(['go', 'All is well, Ann.']);
     expect(numberedIn(joined.seen)).toEqual(numberedIn(there.seen));
-    // what cannot be had is not asked for with each piece
+    // missing text is not requested again with each piece
     expect(asked).toHaveLength(1);
   });
 });
 
-describe('a source that loses events, or brings them late', () => {
-  /** A run whose events come to a reader as the source has them. */
+describe('a source that loses or delays events', () => {
+  /** Starts a run whose events reach a reader through the source. */
   async function over(source: (live: LiveEvent) => readonly LiveEvent[]) {
     const hold = gate();
     const model = speaking(['All ', 'is ', hold, 'well.']);
@@ -123,7 +126,7 @@ describe('a source that loses events, or brings them late', () => {
   const order = (types: readonly string[]): string[] =>
     types.filter((type) => /StepStarted|Chunk|MessageAdded/.test(type));
 
-  it('text waits for the start of its step, which is read in the log', async () => {
+  it('text waits for the start of its step, which is read from the log', async () => {
     const lossy = (live: LiveEvent) => (live.event.type === 'AgentStepStarted' ? [] : [live]);
     const { reader, running, hold, log } = await over(lossy);
     await until(() => textIn(reader.seen) === 'All is ');
@@ -142,7 +145,7 @@ describe('a source that loses events, or brings them late', () => {
     ]);
   });
 
-  it('text that comes behind its message is no text any more', async () => {
+  it('text that comes after its message is dropped', async () => {
     const late: LiveEvent[] = [];
     const { reader, running, hold, log } = await over((live) => {
       if (live.event.type === 'StreamChunk') late.push(live);

@@ -1,4 +1,5 @@
-import { SessionRuntime, type SessionStore } from 'onward';
+import { SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { endsIn, followerOf, hasEnded, numberedIn, speaking, textIn } from '../setup/following.ts';
@@ -33,7 +34,7 @@ const logOf = async (runtime: SessionRuntime, id: string): Promise<string[]> =>
   (await runtime.events(id, ann)).events.map(({ seq, event }) => `${seq} ${event.type}`);
 
 describe.each(places)('a feed (%s)', (_name, makePlace) => {
-  it('has every event of the log once, and the text as it comes', async () => {
+  it('has every event of the log once, and the text as it is streamed', async () => {
     const runtime = runtimeOn(
       makePlace().open(),
       agentWith([toolCall('look'), final('All well.')], mockTool('look')),
@@ -99,7 +100,7 @@ describe.each(places)('a feed (%s)', (_name, makePlace) => {
     expect(numberedIn(again.seen)).toEqual(log);
   });
 
-  it('yields a gap where the log was pruned, and continues behind it', async () => {
+  it('yields a gap where the log was pruned, and continues after it', async () => {
     const runtime = runtimeOn(
       makePlace().open(),
       builderWith(followingDriver([final('a')], [final('b')])).build(),
@@ -137,7 +138,7 @@ describe.each(places)('a feed (%s)', (_name, makePlace) => {
 });
 
 describe('text that is being streamed', () => {
-  it('comes from its beginning to a reader that joins, comes back, or was slow', async () => {
+  it('is delivered from its beginning to a reader that joins, comes back or was slow', async () => {
     const [half, rest] = [gate(), gate()];
     const pieces = ['All ', 'is ', half, 'well, ', rest, 'Ann.'];
     const runtime = runtimeOn(memoryPlace().open(), builderWith(speaking(pieces)).build());
@@ -153,7 +154,7 @@ describe('text that is being streamed', () => {
     await until(() => textIn(back.seen) === 'All is ');
     back.leave();
     await back.ended;
-    // without a reader, the text is kept all the same
+    // the text is kept even without a reader
     half.open();
     await pause(10);
     const last = followerOf(runtime, id);
@@ -167,13 +168,16 @@ describe('text that is being streamed', () => {
     expect(new Set(chunks.map(({ messageId }) => messageId)).size).toBe(1);
   });
 
-  it('is lost for a reader that is slow, and nothing else is', async () => {
+  it('is the only thing that a slow reader loses', async () => {
     const pieces = Array.from({ length: 12_000 }, (_p, i) => `word${i} `);
     const turns = pieces.flatMap((piece, i) => (i % 100 === 99 ? [piece, nextTurn] : [piece]));
     const runtime = runtimeOn(memoryPlace().open(), builderWith(speaking(turns)).build());
     const { id } = await runtime.create(ann);
     const fast = followerOf(runtime, id);
-    const slow = followerOf(runtime, id, { paceMs: () => (slow.seen.length % 100 === 0 ? 5 : 0) });
+    // takes the next event when the fast reader has nearly all
+    const slow = followerOf(runtime, id, {
+      pace: () => (slow.seen.length === 100 ? until(() => fast.seen.length > 11_000) : undefined),
+    });
     await runtime.send(id, 'go', waiting);
     await hasEnded(fast);
     await hasEnded(slow);
@@ -237,7 +241,7 @@ describe('a feed refuses', () => {
     for await (const event of feed) expect(event).toBe('nothing');
   };
 
-  it('sessions of other owners, and those that do not exist', async () => {
+  it('sessions of other owners and missing sessions', async () => {
     const runtime = runtimeOn(memoryPlace().open(), agentWith([final('a')]));
     const { id } = await runtime.create(ann);
     await runtime.send(id, 'go', waiting);
@@ -251,7 +255,7 @@ describe('a feed refuses', () => {
       );
   });
 
-  it('positions that cannot be', async () => {
+  it('invalid positions', async () => {
     const runtime = runtimeOn(memoryPlace().open(), agentWith([final('a')]));
     const bad = [
       { after: { executionId: 'a', seq: -1 } },
@@ -264,7 +268,7 @@ describe('a feed refuses', () => {
       );
   });
 
-  it('throws where the store fails', async () => {
+  it('with the error of the store if that fails', async () => {
     const store: SessionStore = { ...memoryPlace().open() };
     const runtime = runtimeOn(store, agentWith([final('a')]));
     const { id } = await runtime.create(ann);

@@ -21,7 +21,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 const cost = { cost: 0.01 };
 
-/** Everything of a session that could visibly change. */
+/** Reads everything of a session that could visibly change. */
 const look = async (runtime: SessionRuntime, id: string): Promise<unknown> => [
   await runtime.get(id, ann),
   await runtime.messages(id, ann),
@@ -48,14 +48,14 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     return runtime.send('s', 'second', waiting);
   }
 
-  it('at the end: the same conversation and accounts in a session of its own', async () => {
+  it('at the end: has the same conversation and totals in a new session', async () => {
     const { place, runtime } = open();
     const source = await twoTurns(runtime);
     const before = await look(runtime, 's');
     const fork = await runtime.fork('s', { ...ann, id: 'f' });
     const { id: _i, createdAt: _c, updatedAt: _u, executionId, ...same } = source;
     expect(fork).toMatchObject({ ...same, id: 'f' });
-    // keys for tools are made from it, and must not meet
+    // tool keys are derived from it and must differ
     expect(fork.executionId).not.toBe(executionId);
     expect((await runtime.messages('f', ann)).items).toEqual(
       (await runtime.messages('s', ann)).items,
@@ -72,12 +72,12 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     await isSound(runtime, 'f');
     await takesAnotherTurn(place, 'f');
     await runtime.delete('s', ann);
-    // it does not live on what it came from
+    // the fork does not depend on its source
     expect((await runtime.messages('f', ann)).items).toHaveLength(14);
     expect((await runtime.state('f', ann)).messages.at(2)!.text).toHaveLength(20_000);
   });
 
-  it('at every step: as it was after that step, ready to continue or to take a new message', async () => {
+  it('at every step: has the state after that step, and accepts resume or a new message', async () => {
     const { place, runtime, tool } = open();
     await twoTurns(runtime);
     const before = await look(runtime, 's');
@@ -107,7 +107,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
       expect((await runtime.steps(fork.id, ann)).items).toEqual(steps.slice(0, atStep));
       const ran = tool.calls.length;
       if (continues) {
-        // the same answers come again from here, and no step before it
+        // the same answers come again from here, without the steps before
         const again = await runtime.fork('s', { ...ann, atStep });
         const done = await runtime.resume(again.id, waiting);
         expect(done).toMatchObject({ status: 'completed', output: i < 3 ? 'one' : 'two' });
@@ -123,7 +123,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     expect(await look(runtime, 's')).toEqual(before);
   });
 
-  it('of a fork', async () => {
+  it('of a fork: works like one of a session', async () => {
     const { place, runtime } = open();
     await twoTurns(runtime);
     const first = await runtime.fork('s', { ...ann, atStep: 4 });
@@ -135,7 +135,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, third.id);
   });
 
-  it('of a session that waits for approval: from its last finished step, and the source still waits', async () => {
+  it('of a session that waits for approval: starts from its last finished step, and the source still waits', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const steps = [toolCall('look'), toolCalls([{ name: 'pay' }, { name: 'look' }]), final('done')];
@@ -165,7 +165,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, fork.id);
   });
 
-  it('of a session that is being worked on, at a step that is done', async () => {
+  it('of a busy session: starts from its last finished step', async () => {
     const place = makePlace();
     const held = gate();
     const slow = mockTool('slow', () => held.passed.then(() => 'ok'));
@@ -185,7 +185,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, fork.id);
   });
 
-  it('of a session that was never asked anything', async () => {
+  it('of a session without a run', async () => {
     const { place, runtime } = open();
     await runtime.create({ ...ann, id: 's', messages: [{ role: 'user', content: 'hi' }] });
     const fork = await runtime.fork('s', ann);
@@ -194,7 +194,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     expect((await runtime.get('s', ann)).messageCount).toBe(1);
   });
 
-  it('D41: after a prune, at the steps that are kept', async () => {
+  it('D41: after a prune: works at the remaining steps', async () => {
     const { runtime } = open();
     await twoTurns(runtime);
     await runtime.prune({ olderThan: new Date(Date.now() + 1_000) });
@@ -207,7 +207,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     });
   });
 
-  it('at a step that is not there, or under a taken id: a typed error, and nothing is made', async () => {
+  it('at a missing step or under a taken id: rejects with a typed error and creates nothing', async () => {
     const { runtime } = open();
     await twoTurns(runtime);
     for (const atStep of [0, -1, 6, 1.5, Number.NaN, '2' as never]) {

@@ -1,10 +1,9 @@
-import type { SessionStore } from 'onward';
-import { AgentBuilder } from 'onward';
-import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import type { SessionStore } from 'onward/stores';
+import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import type { Commit } from '../../src/sessions/session-store.ts';
 import { stores } from '../setup/four-stores.ts';
-import { hostileIds, shownId, usableId } from '../setup/hostile-ids.ts';
+import { hostileIds, nestedTwice, shownId, usableId } from '../setup/hostile-ids.ts';
 import { gated } from '../setup/session-moments.ts';
 import { agentWith, ann, codeOf, isSound, runtimeOn, waiting } from '../setup/sessions.ts';
 
@@ -14,7 +13,7 @@ const newId = (): string => `hostile-${process.pid}-${++count}`;
 const named = hostileIds.map((id) => ({ id, title: shownId(id) }));
 
 describe.each(stores)('D90: hostile call ids (%s)', (_name, openStore) => {
-  it.each(named)('$title: only what is approved runs', async ({ id }) => {
+  it.each(named)('$title: only the approved call runs', async ({ id }) => {
     const [pay, session] = [gated(), newId()];
     const steps = [
       toolCalls([
@@ -40,23 +39,11 @@ describe.each(stores)('D90: hostile call ids (%s)', (_name, openStore) => {
     await isSound(runtime, session);
   });
 
-  it('agents inside such calls are answered, two deep', async () => {
+  it('nested agents inside these calls are answered, two levels deep', async () => {
     const pay = gated();
-    const agentNamed = (name: string, calls: Parameters<typeof toolCalls>[0]) =>
-      AgentBuilder.base()
-        .withName(name)
-        .withDriver(DeterministicDriver.fromSteps(toolCalls(calls), final(`${name} done`)));
     for (const id of ['__proto__', 'constructor', 'a/b']) {
       const session = newId();
-      const inner = agentNamed('inner', [{ name: 'pay', id, args: { id } }])
-        .withTools(pay)
-        .build();
-      const middle = agentNamed('middle', [{ name: 'ask', id, args: { input: 'go' } }])
-        .withTools(inner.asTool({ name: 'ask', description: 'Asks.' }))
-        .build();
-      const root = agentNamed('root', [{ name: 'ask', id, args: { input: 'go' } }])
-        .withTools(middle.asTool({ name: 'ask', description: 'Asks.' }))
-        .build();
+      const root = nestedTwice(id, pay, { id });
       const runtime = runtimeOn(openStore(), root);
       await runtime.create({ ...ann, id: session });
       const paused = await runtime.send(session, 'go', waiting);
@@ -71,7 +58,7 @@ describe.each(stores)('D90: hostile call ids (%s)', (_name, openStore) => {
 
 const unkeepable = /[\0\p{Surrogate}]/u;
 
-/** Writes `ODDID` as another id everywhere, as earlier releases did. */
+/** Writes another id in place of `ODDID` everywhere, as earlier releases did. */
 function asBefore(store: SessionStore, id: string): SessionStore {
   const inText = (text: string): string =>
     text.replaceAll('ODDID', JSON.stringify(id).slice(1, -1));
@@ -91,11 +78,11 @@ function asBefore(store: SessionStore, id: string): SessionStore {
 }
 
 describe.each(stores)('D90: sessions of earlier releases with odd ids (%s)', (name, openStore) => {
-  // what no row of that store could hold, no row holds
+  // leave out ids that no row of that store could have
   const kept = named.filter(({ id }) => name !== 'postgres' || !unkeepable.test(id));
 
   it.each(kept.filter(({ id }) => id.length < 1000))(
-    '$title: loads, is answered and ends',
+    '$title: loads, accepts an answer and ends',
     async ({ id }) => {
       const [pay, store] = [gated(), openStore()];
       const [answered, stopped] = [newId(), newId()];
@@ -109,7 +96,7 @@ describe.each(stores)('D90: sessions of earlier releases with odd ids (%s)', (na
       const runtime = runtimeOn(store, agentWith([final('done'), final('next')], pay));
       const stop = await runtime.stop(stopped, waiting);
       expect(stop).toMatchObject({ status: 'stopped', pendingApprovals: [] });
-      // SQLite cuts or replaces such characters, so no answer finds the call
+      // SQLite truncates or replaces these characters, so no answer finds the call
       if (name === 'sqlite' && unkeepable.test(id)) return;
       expect((await runtime.get(answered, ann)).pendingApprovals).toMatchObject([{ callId: id }]);
       const done = await runtime.approve(answered, id, waiting);

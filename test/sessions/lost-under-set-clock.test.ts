@@ -9,7 +9,7 @@ import { ann, clientOn } from '../setup/sessions.ts';
 const lease = { leaseMs: 300, heartbeatMs: 100, signalMs: 100 };
 
 it.each([1, 2])(
-  'a runtime takes what %d dead workers left, though the clock of the store was set back by an hour',
+  'a runtime takes over the session of %d dead workers even if the clock of the store was set back by an hour',
   async (deaths) => {
     let ahead = 0;
     const driver = { ...mapDriver(), now: async () => Date.now() + ahead };

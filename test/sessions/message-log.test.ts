@@ -1,4 +1,5 @@
-import { AgentBuilder, type Agent, type SessionStore } from 'onward';
+import { AgentBuilder, type Agent } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -31,11 +32,11 @@ const nested = (name: string): ReturnType<Agent['asTool']> =>
     .build()
     .asTool({ name, description: name });
 
-/** Each leaves time between the answer of the model and the moment in which it is written down. */
+/** Agents that leave time between the answer of the model and its commit. */
 const scenarios: Record<string, () => Agent> = {
   'plain tools': () =>
     builderWith(followingDriver(script), mockTool('look', 'seen', { idempotent: true })).build(),
-  'tools that think about approval first': () =>
+  'tools with an asynchronous needsApproval': () =>
     builderWith(
       followingDriver(script),
       mockTool('look', 'seen', { idempotent: true, needsApproval: () => slowly(false) }),
@@ -52,7 +53,7 @@ const scenarios: Record<string, () => Agent> = {
       followingDriver([toolCall('pay', {}, 'May I?'), final('Paid.')]),
       mockTool('pay', 'paid', { idempotent: true, needsApproval: () => slowly(true) }),
     ).build(),
-  'agents beside each other': () =>
+  'parallel agents': () =>
     builderWith(
       followingDriver([
         toolCalls(
@@ -65,7 +66,7 @@ const scenarios: Record<string, () => Agent> = {
     ).build(),
 };
 
-/** The store of a process that dies at commit `last`, before or after it is written. */
+/** Wraps the store of a process that dies at commit `last`, before or after it is written. */
 function mortal(store: SessionStore, last: number, ending: 'before' | 'after') {
   const never = new Promise<never>(() => {});
   let commits = 0;
@@ -89,7 +90,7 @@ function mortal(store: SessionStore, last: number, ending: 'before' | 'after') {
   return { isDead, commits: () => commits, store: { ...guarded, commit } };
 }
 
-/** What the log tells of the session, after a process that dies and one that continues. */
+/** Returns the log of a session after one process died and another continued. */
 async function logOf(make: () => Agent, last: number, ending: 'before' | 'after') {
   const clock = fakeClock();
   const store = memoryStore({ clock });
@@ -122,9 +123,9 @@ async function logOf(make: () => Agent, last: number, ending: 'before' | 'after'
   return { state, told, starts, commits: commits() };
 }
 
-describe.each(Object.entries(scenarios))('D22: what was said, in the log of %s', (_name, make) => {
+describe.each(Object.entries(scenarios))('D22: each message in the log of %s', (_name, make) => {
   it.each(['before', 'after'] as const)(
-    'is there once, wherever a process dies (%s a commit)',
+    'is logged once, wherever a process dies (%s a commit)',
     async (ending) => {
       const whole = await logOf(make, Infinity, ending);
       const texts = whole.told.map(({ content }) => content).toSorted();
@@ -146,18 +147,18 @@ describe.each(Object.entries(scenarios))('D22: what was said, in the log of %s',
   );
 });
 
-describe('the start of an execution, in its log', () => {
-  it('a run that another process recovers was in progress, and its message is told by one of them', async () => {
+describe('the log of an execution', () => {
+  it('has the status in_progress when another process recovers the run, and the message once', async () => {
     const make = scenarios['plain tools']!;
     const { starts } = await logOf(make, 3, 'after');
     expect(starts).toEqual(['pending', 'in_progress']);
-    // the process dies as soon as the message is its own
+    // the process dies right after its first commit
     const { starts: early, told } = await logOf(make, 1, 'after');
     expect(early).toEqual(['pending', 'in_progress']);
     expect(told[0]).toMatchObject({ role: 'user', content: 'Go.', stepNumber: 0 });
   });
 
-  it('is told with the first commit', async () => {
+  it('has the start and the message in the first commit', async () => {
     const store = memoryPlace().open();
     const first: string[] = [];
     const commit: SessionStore['commit'] = (given) => {
@@ -171,7 +172,7 @@ describe('the start of an execution, in its log', () => {
     expect(first[0]).toContain('MessageAdded');
   });
 
-  it('each turn tells its own message', async () => {
+  it('has only the messages of its own turn', async () => {
     const runtime = runtimeOn(memoryPlace().open(), agentWith([final('One.'), final('Two.')]));
     const { id } = await runtime.create(ann);
     const said = async (): Promise<string[]> => {
@@ -184,7 +185,7 @@ describe('the start of an execution, in its log', () => {
     expect(await said()).toEqual(['b', 'Two.']);
   });
 
-  it('a text too large to be kept is not told; the message that asked for it is', async () => {
+  it('leaves out an answer that is too large to store, but has the user message', async () => {
     const store = memoryPlace({ maxBytes: 20_000 }).open();
     const runtime = runtimeOn(store, agentWith([final('x'.repeat(60_000))]));
     const { id } = await runtime.create(ann);

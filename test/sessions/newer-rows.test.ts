@@ -1,4 +1,4 @@
-import type { SessionStore } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../setup/four-stores.ts';
@@ -8,7 +8,7 @@ import { fresh, root } from '../../src/testing/store-contract/store-harness.ts';
 const { toolCall, final } = ScenarioStep;
 const NEWER = 99;
 
-/** Does what a release would do that this one does not know: takes the session and writes in its own way. */
+/** Claims the session and writes it in an unknown format, like a newer release. */
 async function rewrittenByNewer(
   store: SessionStore,
   id: string,
@@ -42,7 +42,7 @@ async function rewrittenByNewer(
 const refused = { code: 'unsupported_state_version', details: { requires: NEWER, reads: 2 } };
 
 describe.each(stores)('a session that requires a newer release (%s)', (_name, open) => {
-  it('is listed and shown, takes no message, answer or grant, and is not forked', async () => {
+  it('is listed and shown, but rejects messages, answers, grants and forks', async () => {
     const store = open();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const driver = followingDriver([toolCall('pay'), final('done')], [final('other')]);
@@ -74,7 +74,7 @@ describe.each(stores)('a session that requires a newer release (%s)', (_name, op
     expect((await runtime.list(who)).sessions).toHaveLength(1);
   });
 
-  it('is not worked on; a stop waits for a worker that can read it, and it can be deleted', async () => {
+  it('is not worked on, keeps a stop request for a worker that can read it, and can be deleted', async () => {
     const store = open();
     const runtime = runtimeOn(store, builderWith(followingDriver([final('done')])).build());
     const who = { owner: fresh('own') };

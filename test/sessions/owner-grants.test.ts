@@ -1,6 +1,7 @@
-import { AgentState, ErrorPolicy, type Grants, type GrantPolicy } from 'onward';
+import { AgentState, ErrorPolicy, type Grants } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import type { GrantPolicy } from '../../src/sessions/grant-policy.ts';
 import { grantedByOwners } from '../../src/continuation/grant-allowance.ts';
 import { asOwner, stoppedBy } from '../setup/owner-grants.ts';
 import {
@@ -18,8 +19,8 @@ import {
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
-  it('is in total the limit once more, and the refusal names what is left', async () => {
+describe.each(places)('the allowance of owners (%s)', (_name, makePlace) => {
+  it('is the limit again in total, and the refusal names what is left', async () => {
     const { runtime, driver, session, grant } = await stoppedBy(
       (b) => b.withMaxSteps(3),
       {},
@@ -36,7 +37,9 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
         grant: { steps: 3 },
       },
     });
-    expect(refused.message).toContain('{ steps: 3, tokens: 0, cost: 0 }. Grant { steps: 3 }');
+    expect(refused.message).toContain(
+      '{ steps: 3, tokens: 0, cost: 0 } to this execution. Grant { steps: 3 }',
+    );
     expect(driver.calls).toBe(3);
 
     const second = await grant({ steps: 2 });
@@ -56,7 +59,7 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
     expect((await runtime.get('s', ann)).status).toBe('stopped');
   });
 
-  it('does not bind the code that runs the sessions, nor does that use it up', async () => {
+  it('does not limit operators, whose grants do not use it up', async () => {
     const { runtime, grant } = await stoppedBy((b) => b.withMaxSteps(2), {}, makePlace());
     const by = await runtime.resume('s', { ...waiting, grant: { steps: 50 }, by: 'ops@shop' });
     expect(by).toMatchObject({ stepCount: 52, allowance: { left: { steps: 2 } } });
@@ -70,7 +73,7 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
     expect(await codeOf(() => grant({ steps: 1 }))).toBe('grant_refused');
   });
 
-  it('one of many requests at the same time gets through, whatever each asks for', async () => {
+  it('accepts one of many concurrent requests', async () => {
     const { runtime, driver } = await stoppedBy((b) => b.withMaxSteps(3), {}, makePlace());
     const asked = await Promise.allSettled(
       Array.from({ length: 8 }, () =>
@@ -83,7 +86,7 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
     expect(driver.calls).toBe(6);
   });
 
-  it('answers with a grant each, at the same time, add up to no more', async () => {
+  it('limits the sum of concurrent answers that each have a grant', async () => {
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const ids = [0, 1, 2, 3];
     const script = [toolCalls(ids.map((id) => ({ name: 'pay', args: { id } })))];
@@ -111,7 +114,7 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
     expect(session.stepCount).toBeLessThanOrEqual(6);
   });
 
-  it('travels with a fork: of the whole, of a step before the grant, of an earlier execution', async () => {
+  it('is carried over to a fork: of the whole, of a step before the grant, of an earlier execution', async () => {
     const { runtime, grant } = await stoppedBy((b) => b.withMaxSteps(3), {}, makePlace());
     await grant({ steps: 3 });
     await runtime.fork('s', { ...ann, id: 'whole' });
@@ -124,7 +127,7 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
       const refused = await refusal(() => grant({ steps: 1 }, id));
       expect([id, refused.code, refused.details['grant']]).toEqual([id, 'grant_refused', null]);
     }
-    // a new message is a new execution, with an allowance of its own
+    // a new message begins a new execution, with its own allowance
     expect((await runtime.get('s', ann)).allowance).toMatchObject({ left: { steps: 3 } });
     const next = await runtime.send('whole', 'something else', waiting);
     expect(next.allowance).toMatchObject({ left: { steps: 3 }, grant: { steps: 3 } });
@@ -132,7 +135,7 @@ describe.each(places)('what owners may grant (%s)', (_name, makePlace) => {
 });
 
 describe('the default cap', () => {
-  it('covers what was used beyond the limit, so the grant that a remedy names is accepted', async () => {
+  it('covers usage beyond the limit, so that the grant of a remedy is accepted', async () => {
     const { session, grant } = await stoppedBy((b) => b.withMaxTokens(250).withMaxSteps(90));
     expect(session.usage.total).toBe(300);
     expect(session.allowance).toMatchObject({ left: { tokens: 300 }, grant: { tokens: 300 } });
@@ -141,24 +144,24 @@ describe('the default cap', () => {
     expect(next.allowance?.grant).toBeNull();
   });
 
-  it('is not stretched by many small grants', async () => {
+  it('is not exceeded by many small grants', async () => {
     const { runtime, grant } = await stoppedBy((b) => b.withMaxTokens(250).withMaxSteps(90));
     let session = await runtime.get('s', ann);
     for (let i = 0; i < 20 && session.allowance?.grant; i++)
       session = await grant({ tokens: Math.min(session.allowance.grant.tokens ?? 0, 51) }).catch(
         () => runtime.get('s', ann),
       );
-    // once more the limit, and one call of overshoot on each side
+    // the limit again, and one call of overshoot on each side
     expect(session.usage.total).toBeLessThanOrEqual(2 * 250 + 2 * 100);
   });
 
-  it('of money and of working time: the grant that the remedy names is accepted', async () => {
+  it('accepts the grant of a remedy for cost', async () => {
     const money = await stoppedBy((b) => b.withMaxCost(2.5).withMaxSteps(90));
     expect(money.session.allowance?.grant).toEqual({ cost: 3 });
     expect((await money.grant({ cost: 3 })).cost).toBe(6);
   });
 
-  it('lets a kind without a limit alone, but for what a remedy asks', async () => {
+  it('allows no grant for a kind without a limit, unless a remedy names it', async () => {
     const { grant } = await stoppedBy((b) => b.withMaxSteps(2));
     for (const grants of [{ tokens: 1 }, { cost: 1 }, { steps: 1, tokens: 1e15 }] as Grants[])
       expect(await codeOf(() => grant(grants))).toBe('grant_refused');
@@ -170,7 +173,7 @@ describe('the default cap', () => {
     expect(done.output).toBe('done');
   });
 
-  it('of retries: those of the policy once more, plus the failure at hand', async () => {
+  it('for retries is the retries of the policy again, at least one', async () => {
     const failing = Array.from({ length: 9 }, () => ScenarioStep.error('503'));
     const start = async (retries: number) => {
       const policy = retries === 0 ? ErrorPolicy.stopOnAnyError() : ErrorPolicy.retryAll(retries);
@@ -194,7 +197,7 @@ describe('the default cap', () => {
     await twice.resume('s', { ...asOwner, grant: { retries: 2 } });
   });
 
-  it('counts grants without a record, of earlier releases, as those of owners', () => {
+  it('counts grants of earlier releases, which have no record, as those of owners', () => {
     const { execution } = AgentState.from({
       ...AgentState.empty().toJSON(),
       execution: { id: 'e', grants: { steps: 3 } } as never,
@@ -206,21 +209,17 @@ describe('the default cap', () => {
   });
 });
 
-describe('caps of your own', () => {
+describe('custom caps', () => {
   const stopped = (grants: GrantPolicy) => stoppedBy((b) => b.withMaxSteps(2), { grants });
 
   it.each<[string, GrantPolicy, number | null]>([
-    ['a number is the most in total', { steps: 7 }, 7],
-    ['0 is none', { steps: 0 }, null],
+    ['a number is the total cap', { steps: 7 }, 7],
+    ['0 allows none', { steps: 0 }, null],
     ['kinds that are left out keep the default', { tokens: 9 }, 2],
     ['unlimited for one kind', { steps: 'unlimited' }, 1_000],
     ['unlimited for all', 'unlimited', 1_000],
     ['a function of the session', ({ session }) => ({ steps: session.owner === 'ann' ? 4 : 0 }), 4],
-    [
-      'a function that has to look first',
-      async ({ defaults }) => ({ steps: defaults.steps * 3 }),
-      6,
-    ],
+    ['an asynchronous function', async ({ defaults }) => ({ steps: defaults.steps * 3 }), 6],
   ])('%s', async (_case, grants, most) => {
     const { grant } = await stopped(grants);
     if (most === null) return expect(await codeOf(() => grant({ steps: 1 }))).toBe('grant_refused');
@@ -228,7 +227,7 @@ describe('caps of your own', () => {
     expect((await grant({ steps: most })).grants).toEqual({ steps: most });
   });
 
-  it('a function sees what was granted and what is asked for', async () => {
+  it('pass the granted and the requested amounts to a function', async () => {
     const questions: unknown[] = [];
     const { grant } = await stopped((question) => {
       questions.push(question);
@@ -246,7 +245,7 @@ describe('caps of your own', () => {
     });
   });
 
-  it('can be given with a call, in place of those of the runtime', async () => {
+  it('can be given with a call, instead of those of the runtime', async () => {
     const { runtime } = await stopped({ steps: 1 });
     const grants = { steps: 5 };
     expect((await runtime.get('s', { ...ann, grants })).allowance?.left.steps).toBe(5);
@@ -261,7 +260,7 @@ describe('caps of your own', () => {
     [{ tokens: Number.NaN }, 'SessionRuntime grants "tokens" got NaN'],
     [{ turns: 3 }, 'SessionRuntime grants "turns" got 3'],
     [{ cost: 'free' }, 'SessionRuntime grants "cost" got "free"'],
-  ])('%j is no policy', async (grants, message) => {
+  ])('reject the policy %j', async (grants, message) => {
     const refused = await refusal(() =>
       runtimeOn(memoryPlace().open(), agentWith([final('x')]), { grants: grants as GrantPolicy }),
     );
@@ -280,7 +279,7 @@ describe('caps of your own', () => {
     [{ turns: 1 }],
     [{}],
     ['all'],
-  ])('%j is no grant, also without caps', async (grant) => {
+  ])('reject the grant %j, even without caps', async (grant) => {
     const { runtime } = await stopped('unlimited');
     for (const options of [waiting, asOwner])
       expect(await codeOf(() => runtime.resume('s', { ...options, grant: grant as Grants }))).toBe(
@@ -288,7 +287,7 @@ describe('caps of your own', () => {
       );
   });
 
-  it('an authority that is none is refused', async () => {
+  it('reject an unknown authority', async () => {
     const { runtime } = await stopped('unlimited');
     const authority = 'admin' as never;
     expect(

@@ -1,4 +1,5 @@
-import { ErrorPolicy, type SessionStore } from 'onward';
+import { ErrorPolicy } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,7 +23,7 @@ import { ended } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
-/** Short enough to wait for. */
+/** Short times, so that a test can wait for them. */
 const lease = { leaseMs: 60, heartbeatMs: 20, signalMs: 20 };
 
 const codes = (settled: readonly PromiseSettledResult<unknown>[]): unknown[] =>
@@ -30,10 +31,10 @@ const codes = (settled: readonly PromiseSettledResult<unknown>[]): unknown[] =>
     .map((one) => (one.status === 'fulfilled' ? 'accepted' : (one.reason as { code: string }).code))
     .toSorted();
 
-describe.each(places)('D16: two processes at once (%s)', (_name, makePlace) => {
+describe.each(places)('D16: concurrent requests of several processes (%s)', (_name, makePlace) => {
   const three = <T>(make: () => T): T[] => [make(), make(), make()];
 
-  it('send: one is accepted, the others are told of a conflict, and the message is worked on once', async () => {
+  it('send: one is accepted, the others get a conflict, and the message is worked on once', async () => {
     const place = makePlace();
     const open = gate();
     const look = mockTool('look', () => open.passed.then(() => 'seen'));
@@ -81,7 +82,7 @@ describe.each(places)('D16: two processes at once (%s)', (_name, makePlace) => {
     expect(driver.requests).toHaveLength(2);
   });
 
-  it('D36: grants for a limit stop: one counts', async () => {
+  it('D36: grants for a limit stop: one is accepted', async () => {
     const place = makePlace();
     const steps = [toolCall('look'), toolCall('look'), toolCall('look'), toolCall('look')];
     const driver = followingDriver(steps);
@@ -101,7 +102,7 @@ describe.each(places)('D16: two processes at once (%s)', (_name, makePlace) => {
     expect((await runtimes[0]!.state(id, ann)).execution.grants).toEqual({ steps: 1 });
   });
 
-  it('recover: each session is taken by one of them', async () => {
+  it('recover: each session is claimed by one of them', async () => {
     const place = makePlace();
     const look = mockTool('look');
     const driver = followingDriver([toolCall('look'), final('done')]);
@@ -121,7 +122,10 @@ describe.each(places)('D16: two processes at once (%s)', (_name, makePlace) => {
   });
 });
 
-/** A process that sleeps between two renewals; when it wakes up, it writes before it checks its lease. */
+/**
+ * Wraps the store of a process that sleeps between two renewals and, when it wakes up, writes before it checks its
+ * lease.
+ */
 function sleepy(store: SessionStore) {
   let isAsleep = false;
   const awake = gate();
@@ -148,7 +152,7 @@ function sleepy(store: SessionStore) {
 }
 
 describe.each(places)('D18, D26: a process that slept (%s)', (_name, makePlace) => {
-  it('what it wants to write is refused, its tools do not start, and its listeners hear nothing more', async () => {
+  it('has its writes rejected, starts no tools, and notifies no listeners', async () => {
     const place = makePlace();
     const [open, began] = [gate(), gate()];
     const ran: string[] = [];
@@ -195,7 +199,7 @@ describe.each(places)('D18, D26: a process that slept (%s)', (_name, makePlace) 
     await takesAnotherTurn(place, 's');
   });
 
-  it('a tool that it was about to start is not started', async () => {
+  it('does not start a tool that it was about to start', async () => {
     const place = makePlace();
     const asked = gate();
     const answered = gate();
@@ -241,14 +245,14 @@ describe('D18: a lease', () => {
     const open = gate();
     const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
     const driver = followingDriver([toolCall('slow'), final('done')]);
-    const beating = { lease: { leaseMs: 250, heartbeatMs: 30, signalMs: 30 } };
+    const beating = { lease: { leaseMs: 1_500, heartbeatMs: 50, signalMs: 50 } };
     const a = runtimeOn(place.open(), builderWith(driver, slow).build(), beating);
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'go', ann);
     await until(() => slow.calls.length > 0);
     const b = runtimeOn(place.open(), builderWith(driver, slow).build(), beating);
     for (let i = 0; i < 6; i++) {
-      await pause(100);
+      await pause(350);
       expect(await b.recover()).toBe(0);
     }
     open.open();
@@ -256,7 +260,7 @@ describe('D18: a lease', () => {
     expect(slow.calls).toHaveLength(1);
   });
 
-  it('of work that failed here is given back at once, though this process works on other sessions', async () => {
+  it('is released immediately after failed work, even if the process works on other sessions', async () => {
     const place = memoryPlace();
     const open = gate();
     const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
@@ -278,7 +282,7 @@ describe('D18: a lease', () => {
     await until(() => failures.length > 0);
     expect(failures[0]).toBe('bad: no connection');
     await until(async () => (await place.open().find('bad'))?.worker === null);
-    // nothing was dropped: a process that can takes it up after the wait
+    // nothing was lost: another process continues it after the wait
     open.open();
     const b = runtimeOn(place.open(), builderWith(driver, slow).build(), { lease });
     b.start();

@@ -2,14 +2,17 @@ import { ScenarioStep } from 'onward/testing';
 import type { SessionRuntimeOptions } from 'onward';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { MOST_TRIES } from '../../src/sessions/attempts.ts';
-import type { WorkerContext } from '../../src/sessions/session-worker.ts';
+import { MOST_TRIES, waitAfter } from '../../src/sessions/attempts.ts';
+import { SessionListeners } from '../../src/sessions/session-listeners.ts';
+import type { SessionWorker } from '../../src/sessions/session-worker.ts';
 import { emitParked } from '../../src/sessions/emit-parked.ts';
 import { stores } from '../setup/four-stores.ts';
 import { held } from '../setup/session-moments.ts';
+import { mortal } from '../setup/mortal-store.ts';
 import {
   ann,
   builderWith,
+  clientOn,
   codeOf,
   followingDriver,
   hearing,
@@ -57,7 +60,7 @@ function broken(
 }
 
 describe.each(stores)('a session whose work always fails (%s)', (_name, open) => {
-  it('is tried a few times, then parked with its error, and continues after a retry', async () => {
+  it('is parked with its error after a few tries, and continues after a retry', async () => {
     const id = freshId();
     const { runtime, driver, failures, tried, repair } = broken(
       open(),
@@ -102,7 +105,7 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     expect(await runtime.retry(id, ann)).toEqual(await runtime.get(id, ann));
   });
 
-  it('tells those who follow it, and its message is in the conversation', async () => {
+  it('notifies its followers, and keeps its message in the conversation', async () => {
     const id = freshId();
     const { runtime, repair } = broken(open(), 'no tenant', [final('one')]);
     const heard = hearing(runtime);
@@ -130,29 +133,31 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     expect((await runtime.messages(id, ann)).items).toHaveLength(2);
   });
 
-  it('is not told in the log of what another worker has taken over', async () => {
+  it('is not logged as parked if another worker has taken it over', async () => {
     const store = open();
     const id = freshId();
     const slow = held();
-    const never = new Promise<never>(() => {});
-    const dying = { ...store, renew: () => never, signals: () => never };
+    const victim = mortal(store);
     const agent = builderWith(followingDriver([toolCall('slow')]), slow.tool).build();
-    const worker = runtimeOn(dying, agent, { lease, onError: () => {} });
+    const worker = runtimeOn(victim.store, agent, { lease, onError: () => {} });
     await worker.create({ ...ann, id });
     await worker.send(id, 'go', ann);
     await slow.began();
+    victim.die();
+    const reader = clientOn(store, agent);
     const row = (await store.find(id))!;
     const taken = await until(() => store.claim(id, { worker: 'other', ttlMs: 60_000 }));
-    const context = { store, clock: systemClock, onEvent() {}, hasListeners: () => false };
+    const lookup = { store, clock: systemClock } as SessionWorker['lookup'];
+    const listeners = new SessionListeners();
     const told = async (parked: typeof row): Promise<readonly string[]> => {
-      await emitParked(context as unknown as WorkerContext, { ...parked, error: 'no tenant' });
-      return (await worker.events(id, ann)).events.map(({ event }) => event.type);
+      await emitParked({ lookup, listeners }, { ...parked, error: 'no tenant' });
+      return (await reader.events(id, ann)).events.map(({ event }) => event.type);
     };
     expect(await told(row)).not.toContain('AgentFailed');
     expect(await told(taken)).toContain('AgentFailed');
   });
 
-  it('keeps an error that is bounded, in one line and without secrets', async () => {
+  it('stores its error in one line of limited length, without secrets', async () => {
     const id = freshId();
     const secret = 'sk-live-0123456789abcdef0123';
     const { runtime } = broken(open(), `a\u0000b\n\u202e${secret} ${'x'.repeat(100_000)}`);
@@ -163,13 +168,13 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     expect(error!.length).toBeLessThanOrEqual(1_000);
   });
 
-  it('waits longer each time', async () => {
+  it('waits longer after each try', async () => {
     const id = freshId();
     const times: number[] = [];
     const runtime = runtimeOn(open(), builderWith(followingDriver([toolCall('x')])).build(), {
       lease,
-      deps: () => {
-        times.push(performance.now());
+      deps: (session) => {
+        if (session.id === id) times.push(performance.now());
         throw new Error('no');
       },
       onError: () => {},
@@ -179,7 +184,8 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     await runtime.send(id, 'go', waiting);
     const waits = times.slice(1).map((at, i) => at - times[i]!);
     expect(waits).toHaveLength(MOST_TRIES - 1);
-    expect(waits.at(-1)!).toBeGreaterThan(2 * waits[0]!);
+    for (const [i, ms] of waits.entries())
+      expect(ms).toBeGreaterThanOrEqual(waitAfter(i + 1, lease.leaseMs) - 1);
     await until(async () => (await runtime.get(id, ann)).phase === 'parked');
   });
 });

@@ -20,7 +20,7 @@ const storeIn = (schema: string) => {
   return store;
 };
 
-/** Kills the server and starts it again; false where it is not ours. */
+/** Kills and restarts the server. Returns false if the test did not start it. */
 async function crash(): Promise<boolean> {
   if (!server.kill) return false;
   await server.kill();
@@ -42,7 +42,7 @@ describe('a server that is killed', () => {
             await runtime.create({ ...ann, id });
             await runtime.send(id, 'hello', { ...ann, executionId: `of-${id}` });
           } catch {
-            return; // it was not accepted
+            return; // not accepted
           }
           accepted.push(id);
         }
@@ -59,7 +59,7 @@ describe('a server that is killed', () => {
     }
   }, 40_000);
 
-  it('holds up the work on its sessions, and no tool runs twice', async () => {
+  it('delays the work on its sessions, and no tool runs twice', async () => {
     const ran = new Map<string, number>();
     const work = mockTool(
       'work',

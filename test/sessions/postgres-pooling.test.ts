@@ -1,20 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SessionRuntime } from 'onward';
 import { postgresStore } from 'onward/stores/postgres';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { hasPgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
 import { postgresPooler } from '../setup/postgres-pooler.ts';
 import { newSchema, open, server } from '../setup/postgres-stores.ts';
 import { ann, builderWith, followingDriver } from '../setup/sessions.ts';
-import { removeFolder } from '../setup/folders.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-/** Sessions of several processes, all through one address. */
+/** Runs sessions of several processes through one address. */
 async function workThrough(url: string): Promise<void> {
   const schema = newSchema();
   const work = mockTool('work', 'ok');
@@ -49,15 +44,15 @@ async function workThrough(url: string): Promise<void> {
   await runtimes[0]!.delete(id, ann);
 }
 
-describe('a pool that hands connections over after each transaction', () => {
-  it('20 sessions of 4 processes are worked on over 2 connections of the server', async () => {
+describe('a pooler in transaction mode', () => {
+  it('serves 20 sessions of 4 processes over 2 server connections', async () => {
     const pooler = await postgresPooler(server.url, 2);
     onTestFinished(() => pooler.close());
     await workThrough(pooler.url);
     expect(pooler.handovers).toBeGreaterThan(50);
   }, 30_000);
 
-  it('prepared statements are not for it: they are an option', async () => {
+  it('does not support prepared statements, which are off by default', async () => {
     const pooler = await postgresPooler(server.url, 2);
     onTestFinished(() => pooler.close());
     const connectionString = pooler.url;
@@ -70,59 +65,16 @@ describe('a pool that hands connections over after each transaction', () => {
     const reads = stores.flatMap((store) => [store.find('x'), store.find('y'), store.find('z')]);
     const settled = await Promise.allSettled(reads);
     expect(settled.some(({ status }) => status === 'rejected')).toBe(true);
-    // without such a pool they work
+    // without a pooler they work
     const direct = open({ preparedStatements: true });
     for (let i = 0; i < 5; i++) expect(await direct.find('x')).toBeNull();
   });
 });
 
-const pgBouncer = 'pgbouncer';
-const hasPgBouncer = spawnSync(pgBouncer, ['--version']).status === 0;
-if (!hasPgBouncer) console.log('pgbouncer is not installed: skipping the test through it.');
-
 it.skipIf(!hasPgBouncer)(
-  'the same through PgBouncer in transaction mode',
+  'PgBouncer in transaction mode serves 20 sessions of 4 processes',
   async () => {
-    await workThrough(await startPgBouncer());
+    await workThrough(await startPgBouncer(server.url));
   },
   30_000,
 );
-
-async function startPgBouncer(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'onward-pgbouncer-'));
-  chmodSync(folder, 0o755);
-  const { hostname, port, username, pathname } = new URL(server.url);
-  const listener = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => {
-    listener.once('listening', resolve);
-  });
-  const own = (listener.address() as AddressInfo).port;
-  listener.close();
-  const users = join(folder, 'users.txt');
-  writeFileSync(users, `"${username}" ""\n`);
-  const config = join(folder, 'pgbouncer.ini');
-  writeFileSync(
-    config,
-    `[databases]
-    * = host=${hostname} port=${port}
-    [pgbouncer]
-    listen_addr = 127.0.0.1
-    listen_port = ${own}
-    unix_socket_dir =
-    auth_type = trust
-    auth_file = ${users}
-    pool_mode = transaction
-    default_pool_size = 2
-    `.replaceAll(/^ +/gm, ''),
-  );
-  const isRoot = process.getuid?.() === 0;
-  const child = spawn(pgBouncer, ['-q', config], isRoot ? { uid: 65_534, gid: 65_534 } : {});
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-    removeFolder(folder);
-  });
-  const url = `postgres://${username}@127.0.0.1:${own}${pathname}`;
-  const probe = open({ connectionString: url });
-  await expect.poll(() => probe.find('x').catch(() => 'down'), { timeout: 10_000 }).toBeNull();
-  return url;
-}

@@ -1,4 +1,4 @@
-import { ErrorPolicy, type Commit, type SessionStore } from 'onward';
+import type { Commit, SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -12,35 +12,35 @@ import {
   runtimeOn,
   until,
 } from '../setup/sessions.ts';
-import { ended } from '../setup/session-moments.ts';
+import { ended, payingAgent } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 const lease = { leaseMs: 120, heartbeatMs: 40, signalMs: 30 };
 
-/** A process that the store answers late, and from then on not at all about its leases. */
+/** Wraps a store that answers a commit late, and from then on fails every request about leases. */
 function cutOff(store: SessionStore) {
-  let isCut = false;
+  let isTruncated = false;
   const answered = gate();
   const fails = (): Promise<never> => Promise.reject(new Error('no connection'));
   let isLate = (_commit: Commit): boolean => false;
   return {
-    /** The answer to such a commit comes when `answer` is called; all that is asked meanwhile fails. */
+    /** Delays the answer to a matching commit until `answer` is called. Requests about leases fail in between. */
     cutAt: (when: typeof isLate) => (isLate = when),
-    cut: () => (isCut = true),
-    heal: () => (isCut = false),
-    get isCut() {
-      return isCut;
+    cut: () => (isTruncated = true),
+    heal: () => (isTruncated = false),
+    get isTruncated() {
+      return isTruncated;
     },
     answer: answered.open,
     store: {
       ...store,
       renew: (given: Parameters<SessionStore['renew']>[0]) =>
-        isCut ? fails() : store.renew(given),
-      signals: (worker: string) => (isCut ? fails() : store.signals(worker)),
+        isTruncated ? fails() : store.renew(given),
+      signals: (worker: string) => (isTruncated ? fails() : store.signals(worker)),
       async commit(given: Commit) {
         const receipt = await store.commit(given);
-        if (!isLate(given) || isCut) return receipt;
-        isCut = true;
+        if (!isLate(given) || isTruncated) return receipt;
+        isTruncated = true;
         await answered.passed;
         return receipt;
       },
@@ -51,39 +51,28 @@ function cutOff(store: SessionStore) {
 const starts = ({ calls }: Commit): boolean =>
   calls?.some(({ state }) => state === 'started') ?? false;
 
-/** Holds up the process, as a tool without a pause does. */
+/** Blocks the process, like a synchronous tool. */
 function stall(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-describe.each(places)('nothing begins without a proof of the lease (%s)', (_name, makePlace) => {
-  it('a tool whose start was written does not begin when the answer came late and no proof is to be had', async () => {
+describe.each(places)('without a proof of the lease (%s)', (_name, makePlace) => {
+  it('a tool does not start if the receipt of its start came late and the lease cannot be proven', async () => {
     const place = makePlace();
     const paid: string[] = [];
-    const agentOf = (who: string) => {
-      const pay = mockTool('pay', () => {
-        paid.push(who);
-        return 'paid';
-      });
-      const lookUp = mockTool('look', () => (paid.length > 0 ? 'paid' : 'not paid'));
-      const steps = [toolCall('pay'), toolCall('look'), toolCall('pay'), final('done')];
-      return builderWith(followingDriver(steps), pay, lookUp)
-        .withErrorPolicy(ErrorPolicy.ignoreToolErrors().withHandling('unknown', 'ignore'))
-        .build();
-    };
     const away = cutOff(place.open());
     away.cutAt(starts);
     const failures: unknown[] = [];
-    const a = runtimeOn(away.store, agentOf('A'), {
+    const a = runtimeOn(away.store, payingAgent('A', paid), {
       lease,
       onError: (error) => failures.push(error),
     });
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'buy', ann);
-    await until(() => away.isCut);
+    await until(() => away.isTruncated);
     await pause(lease.leaseMs + 20);
-    const b = runtimeOn(place.open(), agentOf('B'), { lease });
+    const b = runtimeOn(place.open(), payingAgent('B', paid), { lease });
     await b.recover();
     expect(await ended(b, 's')).toMatchObject({ status: 'completed', output: 'done' });
     expect(paid).toEqual(['B']);
@@ -93,7 +82,7 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
     expect(failures).toHaveLength(1);
   });
 
-  it('a tool begins after a late answer when the store confirms the lease', async () => {
+  it('a tool starts after a late receipt if the store confirms the lease', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'paid');
     const away = cutOff(place.open());
@@ -105,7 +94,7 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
     );
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'buy', ann);
-    await until(() => away.isCut);
+    await until(() => away.isTruncated);
     await pause(lease.leaseMs + 20);
     away.answer();
     await pause(20);
@@ -116,9 +105,9 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
   });
 
   it.each([
-    ['a call beside it', 'tool'],
+    ['a parallel call', 'tool'],
     ['a hook around it', 'hook'],
-  ])('a tool that %s held up for longer than the lease does not begin', async (_what, who) => {
+  ])('a tool that %s delayed for longer than the lease does not start', async (_what, who) => {
     const place = makePlace();
     const away = cutOff(place.open());
     const ran: unknown[] = [];
@@ -140,7 +129,7 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
           if (who === 'tool' || input.args['n'] !== 1) return first;
           away.cut();
           await pause(lease.leaseMs + 10);
-          return next(input); // once more
+          return next(input); // runs the tool again
         },
       })
       .build();
@@ -152,7 +141,7 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
     expect(ran).toEqual(who === 'tool' ? [1] : [1, 2]);
   });
 
-  it('a model is not asked', async () => {
+  it('a model is not called', async () => {
     const place = makePlace();
     const away = cutOff(place.open());
     const work = mockTool('work', async () => {
@@ -170,7 +159,7 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
     await a.send('s', 'go', ann);
     await until(() => failures.length > 0);
     expect(driver.requests).toHaveLength(1);
-    // nothing is lost: a worker that can prove it continues
+    // nothing is lost: a worker that can prove its lease continues
     const b = runtimeOn(place.open(), builderWith(driver, work).build(), { lease });
     await until(
       async () => (await b.recover()) > 0 || (await b.get('s', ann)).status === 'completed',
@@ -181,7 +170,7 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
 });
 
 describe.each(places)('a claim whose answer is lost (%s)', (_name, makePlace) => {
-  it('does not strand the session, though the worker keeps its other leases', async () => {
+  it('does not strand the session while the worker renews its other leases', async () => {
     const place = makePlace();
     const store = place.open();
     const open = gate();
@@ -196,7 +185,7 @@ describe.each(places)('a claim whose answer is lost (%s)', (_name, makePlace) =>
           if (id !== 'lost' || lost++ > 0) return row;
           throw new Error('connection reset');
         },
-        // as if the store were gone for a moment
+        // as if the store were unavailable for a moment
         find: (id) =>
           id === 'lost' && lost === 1 ? Promise.reject(new Error('reset')) : store.find(id),
       },

@@ -1,4 +1,5 @@
-import type { Agent, SessionRuntime, SessionStore } from 'onward';
+import type { Agent, SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +21,7 @@ const { toolCalls, toolCall, final } = ScenarioStep;
 const later = (): Date => new Date(Date.now() + 60_000);
 
 describe.each(places)('D41: prune (%s)', (_name, makePlace) => {
-  it('drops logs and the steps of earlier executions, and nothing that a next turn needs', async () => {
+  it('drops logs and the steps of earlier executions, but nothing that the next turn needs', async () => {
     const place = makePlace();
     const turn = [toolCall('look'), final('done')];
     const driver = followingDriver(turn, turn, turn);
@@ -43,7 +44,7 @@ describe.each(places)('D41: prune (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('leaves alone what waits for a person, what runs, and what changed since', async () => {
+  it('skips sessions that wait for approval, are busy or have changed since', async () => {
     const place = makePlace();
     const clock = fakeClock(Date.now());
     const pay = mockTool('pay', 'paid', { needsApproval: true });
@@ -93,7 +94,7 @@ const deeds = fc.array(
 
 const LIMIT = 2;
 
-/** One life of a session; what the model saw in it, and what the tools did. */
+/** Runs the history of a session. Returns the model's requests, the totals and the number of tool calls. */
 async function live(history: readonly Deed[], prunes: boolean) {
   const turns = history.flatMap((deed) =>
     deed.kind === 'turn'

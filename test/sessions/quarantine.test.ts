@@ -1,4 +1,5 @@
-import type { SessionRuntime, SessionStore } from 'onward';
+import type { SessionRuntime } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../setup/four-stores.ts';
@@ -15,14 +16,14 @@ import {
 } from '../setup/sessions.ts';
 
 const { final, toolCall } = ScenarioStep;
-const lease = { leaseMs: 400, heartbeatMs: 100 };
+const lease = { leaseMs: 1_200, heartbeatMs: 100 };
 let sessions = 0;
 const freshId = (): string => `quarantine-${process.pid}-${sessions++}`;
 
-/** A model that asks for the tool twice, then ends. */
+/** Creates a model that calls the tool twice, then ends. */
 const twoSteps = () => followingDriver([toolCall('work'), toolCall('work'), final('done')]);
 
-/** A tool that takes a moment, and notes which sessions work at the same time. */
+/** Creates a slow tool that records which sessions run at the same time. */
 function overlapping() {
   const running = new Set<string>();
   const seen: { readonly who: string; readonly with: readonly string[] }[] = [];
@@ -46,7 +47,7 @@ async function asked(client: SessionRuntime, executionId: string): Promise<strin
   return id;
 }
 
-/** Workers that died with it, beside others. */
+/** Simulates workers that died with the session. */
 async function died(store: SessionStore, id: string, times: number): Promise<void> {
   for (let deaths = 0; deaths < times; deaths++) {
     await until(() => store.claim(id, { worker: 'gone', ttlMs: 20, alone: true }));
@@ -76,7 +77,7 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     for (const id of healthy) expect(await store.find(id)).toMatchObject({ deaths: 0, tries: 0 });
   });
 
-  it('waits for what runs, which keeps its lease, and gets its turn on a busy worker', async () => {
+  it('waits for a running session, which keeps its lease, and gets its turn on a busy worker', async () => {
     const store = open();
     const slow = held();
     const { tool } = overlapping();
@@ -98,7 +99,7 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     expect(await ended(worker, poison)).toMatchObject({ status: 'completed' });
   });
 
-  it('lets others in as soon as a step is done, though it works on', async () => {
+  it('lets others run as soon as a step is done, even while it continues', async () => {
     const store = open();
     const { tool } = overlapping();
     const slow = held();
@@ -111,7 +112,7 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     await slow.began();
     const { id } = await worker.create(ann);
     await worker.send(id, 'go', ann);
-    // its second step is not over before the other one has come as far
+    // its second step ends only after the other session has reached the same tool
     await until(() => slow.tool.calls.length === 2);
     expect(await worker.get(poison, ann)).toMatchObject({ status: 'in_progress' });
     slow.open();
@@ -130,14 +131,14 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     expect((await store.find(poison))!.isQuarantined).toBe(true);
     const [call] = (await worker.get(poison, ann)).pendingApprovals;
     await worker.approve(poison, call!.callId, waiting);
-    // the step that was begun before does not show that it can run: the next one does
+    // a step that began before the pause does not end the quarantine; the next one does
     await until(async () => (await worker.get(poison, ann)).status === 'paused');
     const [next] = (await worker.get(poison, ann)).pendingApprovals;
     const done = await worker.approve(poison, next!.callId, waiting);
     expect(done).toMatchObject({ status: 'completed', output: 'done' });
   });
 
-  it('is parked after five tries in which its worker died, and not by deaths beside others', async () => {
+  it('is parked after five tries in which its worker died, but not after deaths beside others', async () => {
     const store = open();
     const client = clientOn(store, builderWith(twoSteps()).build());
     const [poison, bystander] = [await asked(client, 'poison'), await asked(client, 'bystander')];
@@ -161,7 +162,7 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     expect(retried).toMatchObject({ status: 'completed', tries: 0 });
   });
 
-  it('is parked before it began, and the log of the turn before tells nothing of that', async () => {
+  it('is parked before it began without an event in the log of the previous turn', async () => {
     const store = open();
     const agent = builderWith(followingDriver([final('one')], [final('two')])).build();
     const worker = runtimeOn(store, agent, { lease, onError: () => {} });
@@ -178,7 +179,7 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     expect(await worker.retry(id, waiting)).toMatchObject({ output: 'two' });
   });
 
-  it('is parked after ten deaths, though it made progress between them', async () => {
+  it('is parked after ten deaths, even if it made progress between them', async () => {
     const store = open();
     const client = clientOn(store, builderWith(twoSteps()).build());
     const poison = await asked(client, 'poison');

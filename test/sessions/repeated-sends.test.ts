@@ -1,13 +1,9 @@
-import {
-  defineTool,
-  inProcessQueue,
-  type Agent,
-  type MessageContent,
-  type SessionRuntime,
-} from 'onward';
+import { defineTool, inProcessQueue, type Agent, type SessionRuntime } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import type { MessageContent } from '../../src/messages/content-part.ts';
 import { stores } from '../setup/four-stores.ts';
+import { gated } from '../setup/session-moments.ts';
 import {
   ann,
   builderWith,
@@ -23,7 +19,7 @@ const order = { ...ann, executionId: 'order-1' };
 const waitFor = { ...order, wait: true };
 const soon = (): Date => new Date(Date.now() + 1_000);
 
-/** Charges once in each turn. */
+/** Creates an agent that charges once in each turn. */
 function charging(hold?: Promise<void>): { agent: Agent; charges: () => number } {
   let charges = 0;
   const charge = defineTool({
@@ -45,7 +41,7 @@ const newSession = async (runtime: SessionRuntime): Promise<string> =>
   (await runtime.create(ann)).id;
 
 describe.each(stores)('a message that is sent again under its execution id (%s)', (_name, open) => {
-  it('resolves like the first before the work begins, and runs once', async () => {
+  it('resolves like the first one before the work begins, and runs once', async () => {
     const store = open();
     const { agent, charges } = charging();
     const client = clientOn(store, agent);
@@ -140,14 +136,8 @@ describe.each(stores)('a message that is sent again under its execution id (%s)'
   });
 
   it('resolves while the session waits for an approval', async () => {
-    const pay = defineTool({
-      name: 'pay',
-      description: 'Pays.',
-      parameters: { type: 'object' },
-      needsApproval: true,
-      execute: () => 'paid',
-    });
-    const agent = builderWith(followingDriver([ScenarioStep.toolCall('pay', {})]), pay).build();
+    const driver = followingDriver([ScenarioStep.toolCall('pay', {})]);
+    const agent = builderWith(driver, gated()).build();
     const runtime = runtimeOn(open(), agent);
     const id = await newSession(runtime);
     const first = await runtime.send(id, 'pay', waitFor);
@@ -156,7 +146,7 @@ describe.each(stores)('a message that is sent again under its execution id (%s)'
     expect(await codeOf(() => runtime.send(id, 'else', ann))).toBe('awaiting_approval');
   });
 
-  it('is the same whatever the order of keys in its parts, and not with other bytes', async () => {
+  it('is the same for any order of keys in its parts, but not with other content', async () => {
     const { agent, charges } = charging();
     const runtime = runtimeOn(open(), agent);
     const id = await newSession(runtime);
@@ -176,7 +166,7 @@ describe.each(stores)('a message that is sent again under its execution id (%s)'
     expect(charges()).toBe(1);
   });
 
-  it('leaves nothing by which two contents could be compared', async () => {
+  it('stores hashes that do not reveal equal contents', async () => {
     const store = open();
     const { agent } = charging();
     const hashes: unknown[] = [];
@@ -195,7 +185,7 @@ describe.each(stores)('a message that is sent again under its execution id (%s)'
     expect(new Set(hashes).size).toBe(2);
   });
 
-  it('is answered when the queue is full', async () => {
+  it('is accepted when the queue is full', async () => {
     const hold = gate();
     const { agent } = charging(hold.passed);
     const queue = inProcessQueue({ concurrency: 1, maxWaiting: 1 });

@@ -1,4 +1,4 @@
-import type { SessionStore } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -25,7 +25,7 @@ import { ended, held } from '../setup/session-moments.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
-  it('takes effect after the step, and resume continues', async () => {
+  it('pauses after the step, and resume continues', async () => {
     const place = makePlace();
     const { tool, open, began } = held();
     const make = () =>
@@ -62,7 +62,7 @@ describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('of a run that is about to end leaves it alone', async () => {
+  it('does not pause a run that is about to end', async () => {
     const place = makePlace();
     const [open, asked] = [gate(), gate()];
     const driver = followingDriver([final('done')]);
@@ -78,11 +78,11 @@ describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
     await runtime.pause('s', ann);
     open.open();
     expect((await sent).status).toBe('completed');
-    // and is not remembered
+    // and the request is not kept
     await takesAnotherTurn(place, 's');
   });
 
-  it('before the work began: nothing is asked of the model until it is resumed', async () => {
+  it('pauses before the work begins, without a model call until it is resumed', async () => {
     const place = makePlace();
     const driver = followingDriver([final('done')]);
     const client = clientOn(place.open(), builderWith(driver).build());
@@ -103,7 +103,7 @@ describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('on a step that asks for approval: the approval is what it waits for', async () => {
+  it('waits for the approval if the step asks for one', async () => {
     const place = makePlace();
     const { tool, open, began } = held();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
@@ -124,7 +124,7 @@ describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('with a message behind it: resume continues with what was begun, then comes the message', async () => {
+  it('finishes the paused execution after resume, then works on the queued message', async () => {
     const place = makePlace();
     const { tool, open, began } = held();
     const driver = followingDriver([toolCall('slow'), final('first')], [final('second')]);
@@ -151,7 +151,7 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
       .withMaxSteps(2)
       .build();
 
-  it('is resumed with a grant, refused without, and a grant counts once', async () => {
+  it('is resumed with a grant, rejected without one, and a grant counts once', async () => {
     const place = makePlace();
     const runtime = runtimeOn(place.open(), make());
     await runtime.create({ ...ann, id: 's' });
@@ -166,7 +166,7 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
       'invalid_option',
     );
     expect(await runtime.get('s', ann)).toEqual(stopped);
-    // another process continues, as far as the grant leads
+    // another process continues up to the grant
     const other = runtimeOn(place.open(), make());
     const again = await other.resume('s', { ...waiting, grant: { steps: 2 } });
     expect(again).toMatchObject({ stopReason: 'steps_limit', stepCount: 4 });
@@ -181,7 +181,7 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('does not resume what was not begun or has completed', async () => {
+  it('rejects resume for an execution that has not begun or has completed', async () => {
     const runtime = runtimeOn(makePlace().open(), agentWith([final('done')]));
     await runtime.create({ ...ann, id: 's' });
     expect(await codeOf(() => runtime.resume('s', ann))).toBe('not_resumable');
@@ -191,7 +191,7 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
     );
   });
 
-  it('an answer and a grant together', async () => {
+  it('accepts an answer and a grant together', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const driver = followingDriver([toolCall('pay'), toolCall('pay'), final('done')]);
@@ -207,8 +207,8 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
   });
 });
 
-describe('a store that fails for a moment', () => {
-  it.each(['before it wrote', 'after it wrote'])('does not disturb the run (%s)', async (when) => {
+describe('a store that fails temporarily', () => {
+  it.each(['before it wrote', 'after it wrote'])('does not affect the run (%s)', async (when) => {
     const place = memoryPlace();
     const store = place.open();
     let tries = 0;
@@ -231,7 +231,7 @@ describe('a store that fails for a moment', () => {
     expect(done).toMatchObject({ status: 'completed', output: 'done', usage: { total: 30 } });
     expect([look.calls.length, pay.calls.length]).toEqual([1, 1]);
     const kept = (await runtime.events('s', ann)).events.map(({ seq }) => seq);
-    // what is in the store may be heard a little later
+    // listeners may get stored events a little later
     await until(() => heard.at(-1)?.seq === kept.length);
     expect(heard.flatMap(({ seq }) => seq ?? [])).toEqual(kept);
     await isSound(runtime, 's');
@@ -239,8 +239,8 @@ describe('a store that fails for a moment', () => {
   });
 });
 
-describe.each(places)('what the agent refuses to resume (%s)', (_name, makePlace) => {
-  it('is dropped and told, and the session stays as it was', async () => {
+describe.each(places)('a resume that the agent refuses (%s)', (_name, makePlace) => {
+  it('is dropped and reported, and the session is unchanged', async () => {
     const store = makePlace().open();
     const failures: unknown[] = [];
     const driver = followingDriver([final('one')], [final('two')]);
@@ -249,7 +249,7 @@ describe.each(places)('what the agent refuses to resume (%s)', (_name, makePlace
     });
     await runtime.create({ ...ann, id: 's' });
     const before = await runtime.send('s', 'go', waiting);
-    // as a process wrote it that saw the execution open
+    // as a process writes it that saw the execution open
     await store.accept(
       's',
       {

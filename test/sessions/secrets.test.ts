@@ -1,13 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  AgentBuilder,
-  ErrorPolicy,
-  type Agent,
-  type SessionRuntime,
-  type StoreCodec,
-  type Tool,
-} from 'onward';
+import { AgentBuilder, type Agent, type SessionRuntime } from 'onward';
+import type { StoreCodec } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -24,7 +18,8 @@ import {
   takesAnotherTurn,
   waiting,
 } from '../setup/sessions.ts';
-import { byLook, leakIn, ours, planted, redactor, words } from '../setup/canary.ts';
+import { byLook, leakIn, ours, planted, words } from '../setup/canary.ts';
+import { secretiveAgent, secretiveParent } from '../setup/secretive-agents.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
@@ -32,7 +27,7 @@ beforeEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Everything that a client can read of a session, by place. */
+/** Reads everything that a client can see of a session, by method. */
 async function outlets(runtime: SessionRuntime, id: string): Promise<Record<string, unknown>> {
   const { items: steps } = await runtime.steps(id, ann);
   const executions = [...new Set(steps.map(({ executionId }) => executionId))];
@@ -48,18 +43,12 @@ async function outlets(runtime: SessionRuntime, id: string): Promise<Record<stri
   };
 }
 
-/** Outlets where the canary sings. */
+/** Returns the outlets that leak the canary. */
 const leaks = (seen: Record<string, unknown>): string[] =>
   Object.entries(seen).flatMap(([name, value]) => {
     const leak = leakIn(JSON.stringify(value));
     return leak === null ? [] : [`${name}: ${leak}`];
   });
-
-const agentOf = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]): Agent =>
-  builderWith(followingDriver(steps), ...tools)
-    .withRedactor(redactor)
-    .withErrorPolicy(ErrorPolicy.retryAll().withBackoff({ initialMs: 1, maxMs: 1 }))
-    .build();
 
 describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makePlace) => {
   const open = (agent: Agent) => {
@@ -68,16 +57,18 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
     const heard = hearing(runtime);
     const all = async (): Promise<Record<string, unknown>> => ({
       ...(await outlets(runtime, 's')),
-      // what the model says to a person is streamed as it was said
+      // text of the model to the user is streamed unchanged
       heard: heard.filter(({ event }) => event.type !== 'StreamChunk'),
       told: told.mock.calls,
     });
     return { runtime, all };
   };
 
-  it('in arguments, results and metadata; the tool and the state have them as they are', async () => {
+  it('in arguments, results and metadata, while the tool and the state have the original', async () => {
     const vault = mockTool('vault', { ...planted, text: words });
-    const { runtime, all } = open(agentOf([toolCall('vault', planted), final('Ok.')], vault));
+    const { runtime, all } = open(
+      secretiveAgent([toolCall('vault', planted), final('Ok.')], vault),
+    );
     await runtime.create({ ...ann, id: 's', metadata: planted });
     await runtime.send('s', `take ${byLook}`, waiting);
     const seen = await all();
@@ -99,7 +90,7 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
   it('in arguments that wait for approval, in edits and in the reason of a denial', async () => {
     const vault = mockTool('vault', 'ok', { needsApproval: true });
     const calls = [1, 2].map(() => ({ name: 'vault', args: planted }));
-    const { runtime, all } = open(agentOf([toolCalls(calls), final('Ok.')], vault));
+    const { runtime, all } = open(secretiveAgent([toolCalls(calls), final('Ok.')], vault));
     await runtime.create({ ...ann, id: 's' });
     const paused = await runtime.send('s', 'go', waiting);
     expect(paused.pendingApprovals).toHaveLength(2);
@@ -111,13 +102,13 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
     expect(vault.calls).toEqual([{ ...planted, more: ours }]);
   });
 
-  it('in what tools throw, and in the reasons for a stop or a pause', async () => {
+  it('in errors of tools, and in the reasons for a stop or a pause', async () => {
     const boom = mockTool('boom', new Error(words));
     const wait = mockTool('wait', (_a: unknown, c: { requestPause(reason: string): void }) =>
       c.requestPause(words),
     );
     const steps = [toolCall('boom'), toolCall('wait'), toolCall('boom')];
-    const { runtime, all } = open(agentOf(steps, boom, wait));
+    const { runtime, all } = open(secretiveAgent(steps, boom, wait));
     await runtime.create({ ...ann, id: 's' });
     expect((await runtime.send('s', 'go', waiting)).status).toBe('paused');
     expect(leaks(await all())).toEqual([]);
@@ -129,27 +120,21 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
   });
 
   it('in a nested agent', async () => {
-    const inner = AgentBuilder.base()
-      .withName('inner')
-      .withDriver(followingDriver([toolCall('vault', planted), final(`done with ${byLook}`)]))
-      .withTools(mockTool('vault', planted))
-      .build()
-      .asTool({ name: 'ask', description: 'Asks.' });
-    const { runtime, all } = open(agentOf([toolCall('ask', { input: ours }), final('Ok.')], inner));
+    const { runtime, all } = open(secretiveParent());
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', waiting);
     expect(leaks(await all())).toEqual([]);
   });
 });
 
-it('D43: errors that the runtime throws, and what it reports, hide secrets', async () => {
+it('D43: errors that the runtime throws or reports hide secrets', async () => {
   const told = vi.spyOn(console, 'error').mockImplementation(() => {});
   const store = memoryPlace().open();
-  const agent = agentOf(
+  const agent = secretiveAgent(
     [toolCall('vault', planted)],
     mockTool('vault', 1, { needsApproval: true }),
   );
-  // the default report, of work that failed
+  // the default report of failed work
   const runtime = runtimeOn(store, agent, {
     onError: undefined as never,
     deps: () => {
@@ -181,14 +166,14 @@ it('D43: errors that the runtime throws, and what it reports, hide secrets', asy
 });
 
 describe('a codec', () => {
-  /** Not a cipher to trust, only one that leaves nothing to read. */
+  /** Not a secure cipher, only one that leaves no readable text. */
   const mixed = (bytes: Uint8Array): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0x5a));
   const codec: StoreCodec = {
     encode: (text) => `c1.${mixed(Buffer.from(text)).toString('base64')}`,
     decode: async (text) => mixed(Buffer.from(text.slice(3), 'base64')).toString('utf8'),
   };
 
-  it('nothing that people or tools said can be read in the file', async () => {
+  it('leaves no readable message, argument or result in the file', async () => {
     const place = sqlitePlace({ codec });
     const pay = mockTool('pay', { found: 'PLAIN result' }, { needsApproval: true });
     const inner = AgentBuilder.base()

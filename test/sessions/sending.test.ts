@@ -19,7 +19,7 @@ import {
 const { toolCall, final } = ScenarioStep;
 
 describe('send', () => {
-  it('resolves when it is accepted, or with the end where one waits for it', async () => {
+  it('resolves when the message is accepted, or at the end with `wait`', async () => {
     const open = gate();
     const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
     const driver = followingDriver([toolCall('slow'), final('done')], [final('again')]);
@@ -43,7 +43,7 @@ describe('send', () => {
     expect(slow.contexts[0]!.executionId).toBe('mine');
   });
 
-  it('messages that wait for their turn are worked on in the order they came', async () => {
+  it('works on queued messages in the order they were sent', async () => {
     const open = gate();
     const driver = followingDriver(...Array.from({ length: 5 }, (_t, n) => [final(`answer ${n}`)]));
     const infer: typeof driver.infer = (...given) => open.passed.then(() => driver.infer(...given));
@@ -67,7 +67,7 @@ describe('send', () => {
     ['messages', { messages: 2 }, 'm3'],
     ['bytes', { bytes: 1_000 }, 'm'.repeat(900)],
   ])(
-    'a session lets only so many %s wait, and takes more when it has answered',
+    'limits the %s that wait in a session, and accepts more after it has answered',
     async (_what, maxQueued, content) => {
       const open = gate();
       const driver = followingDriver(
@@ -99,7 +99,7 @@ describe('send', () => {
     ['a number', 7],
     ['an unknown part', [{ type: 'video' }]],
     ['a message', { role: 'user', content: 'x' }],
-  ])('content that is %s is refused, and nothing is stored', async (_what, content) => {
+  ])('rejects content that is %s, and stores nothing', async (_what, content) => {
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), agentWith([]));
     await runtime.create({ ...ann, id: 's' });
@@ -109,7 +109,7 @@ describe('send', () => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('an id of an execution is used once', async () => {
+  it('accepts an execution id once', async () => {
     const place = memoryPlace();
     const driver = followingDriver([final('one')], [final('two')], [final('three')]);
     const runtime = runtimeOn(place.open(), builderWith(driver).build());
@@ -157,7 +157,7 @@ describe('send', () => {
     expect(JSON.stringify(await fixed.state('t', ann))).not.toContain('"db"');
   });
 
-  it('a metadata that tools see, and a model that is asked with the whole conversation', async () => {
+  it('passes the metadata to tools and the whole conversation to the model', async () => {
     const look = mockTool('look');
     const driver = followingDriver([toolCall('look'), final('one')], [final('two')]);
     const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, look).build());
@@ -174,7 +174,7 @@ describe('send', () => {
     ]);
   });
 
-  it('a script that ran out ends the run as failed, and the session continues', async () => {
+  it('fails the run if the script of the driver ends, and the session continues', async () => {
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), builderWith(DeterministicDriver.fromSteps()).build());
     await runtime.create({ ...ann, id: 's' });

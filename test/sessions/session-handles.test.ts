@@ -37,7 +37,7 @@ const setUp = (...steps: readonly ScenarioStep[]) => {
 const asks = (euros: number) => [toolCall('refund', { euros }), final('Paid.')];
 
 describe('a session handle', () => {
-  it('does what the methods of the runtime do, without the owner', async () => {
+  it('has the methods of the runtime, without the owner', async () => {
     const { runtime } = setUp(...asks(90));
     const session = await runtime.create({ owner, agent: 'clerk', id: 's1' });
     expect([session.id, session.owner]).toEqual(['s1', owner]);
@@ -73,7 +73,7 @@ describe('a session handle', () => {
     expect((await refusal(() => session.resume())).code).toBe('not_resumable');
   });
 
-  it('refuses sessions of another owner and of another agent', async () => {
+  it('rejects sessions of another owner and of another agent', async () => {
     const { runtime } = setUp(...asks(1));
     const { id } = await runtime.create({ owner, agent: 'clerk' });
     const eve = runtime.session(id, { owner: 'eve' });
@@ -98,7 +98,7 @@ describe('a session handle', () => {
     expect(types[0]).toBe('AgentStarted');
   });
 
-  it('follows nothing of another agent', async () => {
+  it('does not follow a session of another agent', async () => {
     const { runtime } = setUp(...asks(1));
     const { id } = await runtime.create({ owner, agent: 'clerk' });
     await runtime.send(id, 'pay', { owner, wait: true });
@@ -114,7 +114,7 @@ describe('a session handle', () => {
 });
 
 describe('the stream of a session', () => {
-  it('sends a message and gives text, calls, events and the session at the end', async () => {
+  it('sends a message and yields text, calls, events and the session at the end', async () => {
     const { runtime } = setUp(...asks(7));
     const session = await runtime.create({ owner, agent: 'clerk' });
     const run = session.stream('pay');
@@ -130,7 +130,7 @@ describe('the stream of a session', () => {
     expect([end.status, end.output]).toEqual(['completed', 'Paid.']);
   });
 
-  it('resumes with answers, and gives only what comes then', async () => {
+  it('resumes with answers, and yields only later events', async () => {
     const { runtime } = setUp(...asks(90));
     const session = await runtime.create({ owner, agent: 'clerk' });
     const first = await session.stream('pay').state;
@@ -153,7 +153,7 @@ describe('the stream of a session', () => {
     expect((await run.state).status).toBe('completed');
   });
 
-  it('leaving it stops nothing', async () => {
+  it('does not stop the execution when it is left', async () => {
     const { runtime } = setUp(...asks(7));
     const session = await runtime.create({ owner, agent: 'clerk' });
     const run = session.stream('pay');
@@ -162,18 +162,18 @@ describe('the stream of a session', () => {
   });
 
   /** An agent whose tool waits until it is released. */
-  const slow = () => {
+  const slow = (...more: readonly ScenarioStep[]) => {
     let release = (): void => {};
     const released = new Promise<string>((resolve) => (release = () => resolve('ok')));
     const agent = createAgent({
       name: 'slow',
-      driver: DeterministicDriver.fromSteps(toolCall('work'), final('Done.')),
+      driver: DeterministicDriver.fromSteps(toolCall('work'), final('Done.'), ...more),
       tools: [defineTool({ name: 'work', description: 'Works.', execute: () => released })],
     });
     return { agent, release };
   };
 
-  it('joins what the session does, and ends at once where that is nothing', async () => {
+  it('joins the current execution, and ends immediately if there is none', async () => {
     const { agent, release } = slow();
     const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });
     onTestFinished(() => runtime.close());
@@ -188,7 +188,7 @@ describe('the stream of a session', () => {
     expect((await joined.state).output).toBe('Done.');
   });
 
-  it('streams work that another runtime on the same store does', async () => {
+  it('streams the work of another runtime on the same store', async () => {
     const store = memoryStore();
     const { agent, release } = slow();
     const [working, reading] = [0, 1].map(() => {
@@ -205,9 +205,46 @@ describe('the stream of a session', () => {
     expect((await run.state).status).toBe('completed');
   });
 
-  it('ends where the message is stopped before its work begins', async () => {
+  it('waits for its turn on a busy session with whenBusy: queue, and has only its own execution', async () => {
+    const { agent, release } = slow(final('Second.'), final('Third.'));
+    const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });
+    onTestFinished(() => runtime.close());
+    const session = await runtime.create({ owner });
+    const first = session.stream('one');
+    for await (const event of first) if (event.type === 'ToolCallStarted') break;
+    const refused = session.stream('two');
+    await expect(refused.state).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining("{ whenBusy: 'queue' }"),
+    });
+    const second = { whenBusy: 'queue', executionId: 'second' } as const;
+    const third = { whenBusy: 'queue', executionId: 'third' } as const;
+    const waiting = session.stream('two', second);
+    // one of the two sends it: a message is accepted once under its id
+    await session.send('two', second);
+    const runs = [first, waiting, session.stream('three', third)];
+    release();
+    const read = async (run: typeof first) => (await all(run.textStream)).join('');
+    expect(await Promise.all(runs.map(read))).toEqual(['Done.', 'Second.', 'Third.']);
+    for (const run of runs) {
+      const events = await all(run);
+      expect(new Set(events.map(({ executionId }) => executionId)).size).toBe(1);
+      expect(events.at(-1)?.type).toBe('AgentFinished');
+    }
+    // finished earlier, followed by another execution
+    expect(await read(session.stream('two', { executionId: 'second' }))).toBe('Second.');
+    await expect(session.stream('else', { executionId: 'second' }).state).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect((await session.get()).messageCount).toBe(8);
+    await runtime.prune({ olderThan: new Date(Date.now() + 60_000) });
+    expect(await all(session.stream('two', second))).toEqual([]);
+    expect(await all(session.stream('three', third))).toEqual([]);
+  });
+
+  it('ends if the message is stopped before its work begins', async () => {
     const { store, clerk } = setUp();
-    // takes messages for an agent that it does not have
+    // accepts messages for an agent that it does not have
     const front = new SessionRuntime({ store, agents: [reporter] });
     onTestFinished(() => front.close());
     const back = new SessionRuntime({ store, agents: [clerk] });
@@ -221,7 +258,7 @@ describe('the stream of a session', () => {
     await all(run);
   });
 
-  it('ends where the session is parked before its work begins', async () => {
+  it('ends if the session is parked before its work begins', async () => {
     const { store, clerk } = setUp();
     const runtime = new SessionRuntime({
       store,
@@ -239,7 +276,7 @@ describe('the stream of a session', () => {
     await all(run);
   });
 
-  it('misuse rejects', async () => {
+  it('rejects with session_not_found for a missing session', async () => {
     const { runtime } = setUp();
     const run = runtime.session('nope', { owner }).stream('x');
     await expect(run.state).rejects.toMatchObject({ code: 'session_not_found' });

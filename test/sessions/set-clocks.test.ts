@@ -8,7 +8,7 @@ import { startPostgres, type TestPostgres } from '../setup/postgres.ts';
 import { sqlitePlace } from '../setup/sessions.ts';
 
 const LEASE_MS = 2_000;
-/** What a busy machine may add; a start of Node is part of it. */
+/** Additional time for a busy machine, including a start of Node. */
 const SLACK_MS = 4_000;
 
 let server: TestPostgres | null = null;
@@ -30,7 +30,7 @@ afterAll(async () => {
 interface Setting {
   readonly place: readonly string[];
   readonly wall: ShiftedWall;
-  /** Of the processes. */
+  /** Environment of the processes. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ const ofProcesses = (): Pick<Setting, 'wall' | 'env'> => {
   return { wall, env: wall.env };
 };
 
-/** Which clock is set, and where the sessions are then. */
+/** The clock that is changed, and the store of the sessions. */
 const settings: Readonly<Record<string, (n: number) => Setting>> = {
   'the clock of the processes, on SQLite': () => ({
     place: [join(sqlitePlace().folder, 'sessions.db'), ''],
@@ -52,16 +52,18 @@ const settings: Readonly<Record<string, (n: number) => Setting>> = {
   }),
   'the clock of PostgreSQL': (n) => ({
     place: [server?.url ?? '', `server_${n}`],
-    wall: serverWall as ShiftedWall, // made before
+    wall: serverWall as ShiftedWall, // created in beforeAll
     env: {},
   }),
 };
 
-it.runIf(faketimeLibrary === null)('real clocks are set', (context) => context.skip(NO_FAKETIME));
+it.runIf(faketimeLibrary === null)('real clocks are changed', (context) =>
+  context.skip(NO_FAKETIME),
+);
 
 describe.skipIf(faketimeLibrary === null).each(Object.entries(settings))('%s', (_name, setting) => {
   it.each([-HOUR, 24 * HOUR])(
-    'is set by %d ms: what a killed worker leaves is taken up within the lease and 2 seconds',
+    'jumps by %d ms: the session of a killed worker is taken over within the lease and 2 seconds',
     async (jump) => {
       const { place, wall, env } = setting(jump < 0 ? 1 : 2);
       const worker = startChild(file, ['works', ...place, 'hang'], env);
@@ -83,7 +85,7 @@ describe.skipIf(faketimeLibrary === null).each(Object.entries(settings))('%s', (
   );
 
   it.each([-24 * HOUR, HOUR])(
-    'is set by %d ms while a tool runs: it runs once, and its time is what has passed',
+    'jumps by %d ms while a tool runs: it runs once, and its duration is correct',
     async (jump) => {
       const { place, wall, env } = setting(jump < 0 ? 3 : 4);
       const worker = startChild(file, ['works', ...place, 'pay'], env);

@@ -1,4 +1,5 @@
-import type { SessionStore, Tool } from 'onward';
+import type { Tool } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -21,7 +22,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 type Commit = Parameters<SessionStore['commit']>[0];
 
-/** Keeps every commit besides the store. */
+/** Wraps a store and records every commit. */
 function noting(store: SessionStore): { store: SessionStore; commits: Commit[] } {
   const commits: Commit[] = [];
   const commit: SessionStore['commit'] = (given) => {
@@ -34,7 +35,7 @@ function noting(store: SessionStore): { store: SessionStore; commits: Commit[] }
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** Every text of a session's rows, as `size` counts them. */
+/** Returns every text of a session's rows, as `size` counts them. */
 async function rowsOf(
   store: SessionStore,
   id: string,
@@ -48,14 +49,14 @@ async function rowsOf(
     ...(commit.calls ?? []).map(({ result }) => result ?? ''),
     ...(commit.events ?? []).map(({ body }) => body),
   ]);
-  // one that is there already stays
+  // an existing blob is kept
   const blobs = commits.flatMap((commit) => commit.blobs ?? []);
   const kept = new Map(blobs.map(({ scope, hash, body }) => [`${scope}/${hash}`, body]));
   return [row?.head ?? '', ...written, ...kept.values()].join('\n');
 }
 
-describe('D38: what a step writes does not depend on how many came before', () => {
-  it('10 or 2,000 steps: the same rows, the same bytes', async () => {
+describe('D38: the size of a step does not depend on the number of earlier steps', () => {
+  it('writes the same rows and bytes after 10 and after 2,000 steps', async () => {
     const { store, commits } = noting(memoryPlace().open());
     const steps = [
       ...Array.from({ length: 2_050 }, () => toolCall('look', { q: 'x' })),
@@ -69,7 +70,7 @@ describe('D38: what a step writes does not depend on how many came before', () =
     const wanted = new Set([10, 50, 2_000, 2_040]);
     runtime.wiretap(({ event }) => {
       if (event.type !== 'AgentStateUpdated' || !wanted.has(event.stepCount)) return;
-      // the memory store has it in the same moment
+      // the memory store has it immediately
       void store.size('s').then((size) => (sizes[event.stepCount] = size));
     });
     await runtime.create({ ...ann, id: 's' });
@@ -80,21 +81,21 @@ describe('D38: what a step writes does not depend on how many came before', () =
     });
     const [early, late] = [grown(10), grown(2_000)];
     expect(late.rows).toBe(early.rows);
-    // numbers get longer, and nothing else
+    // only numbers get longer
     expect(late.bytes).toBeLessThan(early.bytes + 150);
     expect(early.bytes).toBeLessThan(5_000);
-    // nor does what is sent to the store, the head of the session included
+    // the commits do not grow either, including the head of the session
     const sent = (from: number): number =>
       JSON.stringify(commits.slice(from, from + 80)).length / 80;
     expect(sent(4_000)).toBeLessThan(sent(20) + 150);
   }, 30_000);
 });
 
-describe('D39, D42: what is the same is kept once', () => {
+describe('D39, D42: equal values are stored once', () => {
   const prompt = `You are the assistant of ACME. ${'Be kind. '.repeat(200)}`;
   const description = `Finds partners. ${'Any of them. '.repeat(200)}`;
 
-  it('prompt and tool schemas occur once, after 50 steps and three turns', async () => {
+  it('stores prompt and tool schemas once, after 50 steps and three turns', async () => {
     const { store, commits } = noting(memoryPlace().open());
     const turn = [...Array.from({ length: 50 }, () => toolCall('find')), final('done')];
     const agent = builderWith(followingDriver(turn, turn, turn))
@@ -117,7 +118,7 @@ describe('D39, D42: what is the same is kept once', () => {
     ['object', table, 'näme 2999'],
     ['list', table.rows, 'näme 2999'],
   ])(
-    'a large tool result is kept once, and comes back as it was (%s)',
+    'stores a large tool result once, and restores it unchanged (%s)',
     async (_kind, value, part) => {
       const { store, commits } = noting(memoryPlace().open());
       const big = mockTool('big', () => value, { maxResultChars: 1_000_000 });
@@ -143,7 +144,7 @@ describe('D39, D42: what is the same is kept once', () => {
     },
   );
 
-  it('D42: an image of 2 MB is kept once, by reference', async () => {
+  it('D42: stores an image of 2 MB once, by reference', async () => {
     const { store, commits } = noting(memoryPlace().open());
     const data = Array.from({ length: 500_000 }, (_d, i) => (i % 36).toString(36))
       .join('')
@@ -166,7 +167,7 @@ describe('D39, D42: what is the same is kept once', () => {
     expect([...driver.requests[2]!.messages][0]!.content).toEqual(content);
   });
 
-  it('a large value that only the log has goes with the log', async () => {
+  it('prunes a large value that only the log has', async () => {
     const place = memoryPlace();
     const inner = builderWith(followingDriver([toolCall('big'), final('short')]))
       .withName('inner')
@@ -186,7 +187,7 @@ describe('D39, D42: what is the same is kept once', () => {
   });
 });
 
-describe.each(places)('D40: a row that the store cannot take (%s)', (_name, makePlace) => {
+describe.each(places)('D40: a row that is too large for the store (%s)', (_name, makePlace) => {
   const maxBytes = 60_000;
   const huge = 'x'.repeat(100_000);
   const open = (tools: readonly Tool[], ...steps: ScenarioStep[]) => {
@@ -200,7 +201,10 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
   const look = mockTool('look', 'seen');
   const cases: Record<string, [Tool[], ScenarioStep]> = {
     'a tool result': [[result], toolCall('big')],
-    'a tool result beside others': [[result, look], toolCalls([{ name: 'look' }, { name: 'big' }])],
+    'a tool result beside other results': [
+      [result, look],
+      toolCalls([{ name: 'look' }, { name: 'big' }]),
+    ],
     'an answer': [[], final(huge)],
     'arguments of a call': [[look], toolCall('look', { text: huge })],
     'a call that waits for approval': [[pay], toolCall('pay', { text: huge })],
@@ -211,7 +215,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
   };
 
   it.each(Object.entries(cases))(
-    '%s: the run fails and says why, nothing is half written',
+    '%s: the run fails with the reason, and nothing is partly written',
     async (_what, [tools, step]) => {
       const { place, runtime, heard } = open(
         [...tools, mockTool('before')],
@@ -230,7 +234,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
         decision: 'forbid',
       });
       expect(session.outcome!.decisive!.reason).toMatch(
-        /takes \d+ bytes, and the store takes 60000 in one row/,
+        /has \d+ bytes, but the store accepts at most 60000 per row/,
       );
       // no event reports a pause or an end that did not happen
       const types = typesOf(heard);
@@ -243,7 +247,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
       expect(heard.flatMap(({ seq }) => seq ?? [])).toEqual(
         (await runtime.events('s', ann)).events.map(({ seq }) => seq),
       );
-      // the step before is there, and the conversation continues
+      // the previous step is stored, and the conversation continues
       const steps = (await runtime.steps('s', ann)).items;
       expect(steps[0]).toMatchObject({ number: 1, results: [{ value: 'ok' }] });
       const rows = await place.open().messages('s', '');
@@ -253,18 +257,18 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
     },
   );
 
-  it('what ran beside it is not told to the model as if it had not', async () => {
+  it('keeps the results of parallel calls, and a note in place of the large one', async () => {
     const { runtime } = open([result, look], toolCalls([{ name: 'look' }, { name: 'big' }]));
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', waiting);
     const tools = (await runtime.messages('s', ann)).items.filter(({ role }) => role === 'tool');
     expect(tools.map(({ content }) => content)).toEqual([
       'seen',
-      'It ran, and what it returned was too large to be kept.',
+      'The tool ran, but its result was too large to store.',
     ]);
   });
 
-  it('a message that is too large is refused by send, and nothing is stored', async () => {
+  it('send rejects a message that is too large, and stores nothing', async () => {
     const { place, runtime } = open([]);
     await runtime.create({ ...ann, id: 's' });
     const before = await place.open().size('s');
@@ -274,7 +278,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
     await takesAnotherTurn(place, 's');
   });
 
-  it('a log that is too large says so, and the run continues', async () => {
+  it('a log entry that is too large is shortened, and the run continues', async () => {
     const words = 'y'.repeat(20_000);
     const tool = mockTool('look', { a: [words.slice(0, 8_000), words.slice(0, 8_000)] });
     const calls = Array.from({ length: 4 }, () => ({
@@ -307,7 +311,7 @@ describe.each(places)('D44: delete leaves nothing behind (%s)', (_name, makePlac
     await expect(runtime.delete('s', ann)).rejects.toMatchObject({ code: 'session_not_found' });
   });
 
-  it('while it runs: the run ends, and nothing comes back', async () => {
+  it('while it runs: the run ends, and writes nothing more', async () => {
     const place = makePlace();
     const opened = gate();
     const seen: AbortSignal[] = [];

@@ -1,4 +1,4 @@
-import type { Commit, SessionStore } from 'onward';
+import type { Commit, SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,7 +16,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 const steps = [...Array.from({ length: 8 }, (_, n) => toolCall('count', { n })), final('done')];
 
-/** Notes what is written, and takes its time. */
+/** Wraps a store that records commits and delays them. */
 function slow(store: SessionStore, wait: () => Promise<void>) {
   const commits: Commit[] = [];
   const commit: SessionStore['commit'] = async (given) => {
@@ -27,8 +27,8 @@ function slow(store: SessionStore, wait: () => Promise<void>) {
   return { commits, store: { ...store, commit } satisfies SessionStore };
 }
 
-describe.each(places)('a store that takes its time (%s)', (_name, makePlace) => {
-  it.each([0, 1, 4])('of %i ms gets every row once and in order', async (ms) => {
+describe.each(places)('a slow store (%s)', (_name, makePlace) => {
+  it.each([0, 1, 4])('with a delay of %i ms gets every row once and in order', async (ms) => {
     const place = makePlace();
     const { store, commits } = slow(place.open(), () => pause(ms));
     const agent = builderWith(followingDriver(steps), mockTool('count', 'ok')).build();
@@ -44,13 +44,13 @@ describe.each(places)('a store that takes its time (%s)', (_name, makePlace) => 
     expect(items.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const { events } = await runtime.events('s', ann);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
-    // a step rides with the start of the next one
+    // a step is committed together with the start of the next one
     if (ms === 0) expect(commits.length).toBeLessThan(2 * 9);
     await isSound(runtime, 's');
     await runtime.close();
   });
 
-  it('a step that ends while its results wait for their turn is written once', async () => {
+  it('gets a step once if it ends while its results wait to be written', async () => {
     const place = makePlace();
     const { store } = slow(place.open(), () => pause(30));
     const calls = [1, 10, 20].map((ms) => ({ name: 'wait', args: { ms } }));
@@ -71,7 +71,7 @@ describe.each(places)('a store that takes its time (%s)', (_name, makePlace) => 
     await runtime.close();
   });
 
-  it('no tool begins before the step before it is written, though the model has answered', async () => {
+  it('delays each tool until the previous step is written, even if the model has answered', async () => {
     const place = makePlace();
     const [held, asked] = [gate(), gate()];
     let isHeld = false;

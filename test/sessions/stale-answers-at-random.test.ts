@@ -1,12 +1,13 @@
-import { AgentBuilder, defineTool, type AgentError } from 'onward';
+import { AgentBuilder, type AgentError } from 'onward';
 import { memoryStore } from 'onward/stores/memory';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyValueStore } from '../../src/sessions/stores/key-value/index.ts';
 import { mapDriver } from '../setup/key-values.ts';
+import { gated } from '../setup/session-moments.ts';
 import { ann, runtimeOn } from '../setup/sessions.ts';
 
-/** What may happen to a session, in any order. `nth` is the question that an answer names, by its age. */
+/** Events of a session in any order. `nth` is the age of the question that an answer names. */
 const moves = fc.array(
   fc.oneof(
     fc.constant({ do: 'ask' } as const),
@@ -25,17 +26,11 @@ const openers = [
 ] as const;
 
 describe.each(openers)('D91: every order of turns, stops and late answers (%s)', (_name, open) => {
-  it('an answer runs the call that it was given for, or none', async () => {
+  it('an answer runs only the call that it was given for', async () => {
     await fc.assert(
       fc.asyncProperty(moves, async (steps) => {
         const ran: unknown[] = [];
-        const danger = defineTool({
-          name: 'danger',
-          description: 'Does it.',
-          parameters: { type: 'object' },
-          needsApproval: true,
-          execute: (args) => ran.push((args as { n: number }).n),
-        });
+        const danger = gated('danger', ({ n }: { n: number }) => ran.push(n));
         const agent = AgentBuilder.base()
           .withDriver({
             name: 'parrot',

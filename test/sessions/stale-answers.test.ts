@@ -1,19 +1,14 @@
-import { AgentBuilder, defineTool, type AgentError, type SessionRuntime } from 'onward';
+import { AgentBuilder, type AgentError, type SessionRuntime } from 'onward';
 import { describe, expect, it } from 'vitest';
 import { agentServer } from 'onward/server';
 import { stores } from '../setup/four-stores.ts';
+import { gated } from '../setup/session-moments.ts';
 import { ann, refusal, runtimeOn } from '../setup/sessions.ts';
 
 const ran: unknown[] = [];
-const danger = defineTool({
-  name: 'danger',
-  description: 'Does it.',
-  parameters: { type: 'object' },
-  needsApproval: true,
-  execute: (args) => ran.push(args),
-});
+const danger = gated('danger', (args: object) => ran.push(args));
 
-/** Calls what a message says: `c1 {"n":1}`, and answers everything else. */
+/** Calls the tool as a message like `c1 {"n":1}` says, and answers any other message. */
 const agent = AgentBuilder.base()
   .withName('a')
   .withDriver({
@@ -29,7 +24,7 @@ const agent = AgentBuilder.base()
   .build();
 
 type Bound = { readonly executionId?: string; readonly argsHash?: string };
-/** How an answer gets to the session; what was refused, by its code. */
+/** Sends an answer to the session. Returns `accepted` or the error code. */
 type Route = (runtime: SessionRuntime, id: string, bound: Bound, edit?: object) => Promise<unknown>;
 
 const overHttp =
@@ -107,11 +102,11 @@ describe.each(stores)('D91: a late answer (%s)', (_store, open) => {
     return { runtime, id, turn, stop };
   };
 
-  it.each(routes)('counts for the call that was shown alone: %s', async (name, answer) => {
+  it.each(routes)('counts only for the call that was shown: %s', async (name, answer) => {
     const { runtime, id, turn, stop } = await begin();
     const first = await turn('c1 {"n":"harmless"}');
     await stop();
-    // nothing waits: it comes too late
+    // too late, because no call waits
     expect(withoutStatus(await answer(runtime, id, first))).toBe('not_resumable');
     await turn('talk');
     expect(withoutStatus(await answer(runtime, id, first))).toBe('stale_approval');
@@ -125,7 +120,7 @@ describe.each(stores)('D91: a late answer (%s)', (_store, open) => {
       first,
       { executionId: first.executionId },
       { argsHash: first.argsHash },
-      // of the right arguments, and yet of no execution
+      // the right arguments, but no execution
       { argsHash },
       { executionId, argsHash: first.argsHash },
       { executionId: first.executionId, argsHash },
@@ -141,7 +136,7 @@ describe.each(stores)('D91: a late answer (%s)', (_store, open) => {
     expect(withoutStatus(await answer(runtime, id, second))).toBe('not_resumable');
   });
 
-  it('without a name counts where no other execution let the id wait, also after others ran', async () => {
+  it('without an execution id counts only if the call id has not waited in another execution', async () => {
     const { runtime, id, turn, stop } = await begin();
     await turn('talk');
     await turn('c2 {"n":1}');
@@ -149,17 +144,19 @@ describe.each(stores)('D91: a late answer (%s)', (_store, open) => {
     await turn('c1 {"n":2}');
     await runtime.approve(id, 'c1', { ...ann, wait: true });
     expect(ran).toEqual([{ n: 2 }]);
-    // from now on it has waited
+    // from now on the id has waited
     const { executionId } = await turn('c1 {"n":3}');
     const error = await refusal(() => runtime.approve(id, 'c1', ann));
     expect(error.code).toBe('stale_approval');
-    expect(error.message).toMatch(/names no execution.*answer with the executionId and argsHash/s);
+    expect(error.message).toMatch(
+      /names no execution.*answer with their executionId and argsHash/s,
+    );
     expect(error.details).toEqual({ sessionId: id, callId: 'c1', executionId });
     await runtime.approve(id, 'c1', { ...ann, executionId, args: { n: 4 }, wait: true });
     expect(ran).toEqual([{ n: 2 }, { n: 4 }]);
   });
 
-  it('in a fork, and in a session made anew', async () => {
+  it('is stale in a fork, and in a session that is created again', async () => {
     const { runtime, id, turn, stop } = await begin();
     const first = await turn('c1 {"n":1}');
     await stop();
@@ -181,7 +178,7 @@ describe.each(stores)('D91: a late answer (%s)', (_store, open) => {
     expect(ran).toEqual([{ n: 'fork' }, { n: 'new' }]);
   });
 
-  it('who answered is kept, by default the owner', async () => {
+  it('is stored with its approver, by default the owner', async () => {
     const { runtime, id, turn } = await begin();
     const first = await turn('c1 {"n":1}');
     await runtime.approve(id, 'c1', { ...ann, ...first, by: 'boss@shop', wait: true });
@@ -201,7 +198,7 @@ describe.each(stores)('D91: a late answer (%s)', (_store, open) => {
     ]);
   });
 
-  it('an edit with a mark of what is hidden is refused on every route', async () => {
+  it('is rejected on every route if its edit has the mark of a hidden value', async () => {
     const { runtime, id, turn } = await begin();
     const bound = await turn('c1 {"user":"bob","password":"real-password-1"}');
     const { pendingApprovals } = await runtime.get(id, ann);

@@ -1,14 +1,10 @@
-import {
-  createAgent,
-  createRedactor,
-  inProcessQueue,
-  type SessionRuntimeOptions,
-  type SessionStore,
-} from 'onward';
+import { createAgent, createRedactor, inProcessQueue, type SessionRuntimeOptions } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../setup/four-stores.ts';
 import { ended, gated, held } from '../setup/session-moments.ts';
+import { mortal } from '../setup/mortal-store.ts';
 import {
   ann,
   builderWith,
@@ -58,12 +54,12 @@ const quiet = { lease, onError: () => {} };
 const fails = () => {
   throw new Error('no tenant');
 };
-/** A process that has another agent only. */
+/** Creates a process that has only another agent. */
 const stranger = (store: SessionStore) =>
   runtimeOn(store, createAgent({ name: 'other', driver: followingDriver() }), { lease });
 
 describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
-  it('while live things are made that never come', async () => {
+  it('while dependencies are created that never resolve', async () => {
     const store = open();
     const id = freshId();
     const { passed, open: let_ } = gate();
@@ -114,19 +110,19 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     await nextTurnWorks(store, id);
   });
 
-  it('of a parked session', async () => {
+  it('for a parked session', async () => {
     const store = open();
     const id = freshId();
     const runtime = runtimeOn(store, agentFor(), { ...quiet, deps: fails });
     await runtime.create({ ...ann, id });
-    // no start(): tries are repeated all the same
+    // tries are repeated even without start()
     expect((await runtime.send(id, 'go', waiting)).phase).toBe('parked');
     expect(await runtime.stop(id, waiting)).toMatchObject({ ...STOPPED, error: null });
     await nextTurnWorks(store, id);
   });
 
   it.each(['here', 'by another process'])(
-    'of a session that waits for its turn in the queue, where it is asked for %s',
+    'for a session that waits in the queue, requested %s',
     async (where) => {
       const store = open();
       const [busy, queued] = [freshId(), freshId()];
@@ -164,11 +160,11 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
         expect((await worker.send(id, 'go', waiting)).status).toBe('paused');
       } else {
         const slow = held();
-        const never = new Promise<never>(() => {});
-        const dying = { ...store, renew: () => never, signals: () => never };
-        const worker = runtimeOn(dying, agentFor(slow.tool), quiet);
+        const victim = mortal(store);
+        const worker = runtimeOn(victim.store, agentFor(slow.tool), quiet);
         await worker.send(id, 'go', ann);
         await slow.began();
+        victim.die();
       }
       const other = stranger(store);
       other.start();
@@ -180,7 +176,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     },
   );
 
-  it('in a process without the agent, which repeats no text of the model and keeps what it was told', async () => {
+  it('in a process without the agent, which logs no text of the model and keeps the definition', async () => {
     const store = open();
     const id = freshId();
     const driver = followingDriver([toolCall('slow', {}, 'my own words')]);
@@ -198,7 +194,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     expect(await definition()).toBe(before);
   });
 
-  it('by an agent that cannot even end it', async () => {
+  it('with an agent that fails to end the execution', async () => {
     const store = open();
     const id = freshId();
     const worker = runtimeOn(store, agentFor(gated('slow')), { lease });
@@ -218,17 +214,17 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     await nextTurnWorks(store, id);
   });
 
-  it('of a session whose state cannot be read: on its row, and in its state when that is read', async () => {
+  it('for a session whose state cannot be read: on its row first, and in its state later', async () => {
     const store = open();
     const id = freshId();
     const slow = held();
-    const never = new Promise<never>(() => {});
-    const dying = { ...store, renew: () => never, signals: () => never };
-    const worker = runtimeOn(dying, agentFor(slow.tool), quiet);
+    const victim = mortal(store);
+    const worker = runtimeOn(victim.store, agentFor(slow.tool), quiet);
     await worker.create({ ...ann, id });
     await worker.send(id, 'go', ann);
     await slow.began();
-    // as if the codec of the store were not there
+    victim.die();
+    // as if the codec of the store were missing
     const codec = {
       encode: (text: string) => text,
       decode: () => {
@@ -250,7 +246,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     expect(steps[0]!.results).toMatchObject([{ error: { code: 'effect_unknown' } }]);
   });
 
-  it('drops a message that was not begun, in a state that cannot be read', async () => {
+  it('and drops a message that was not begun if the state cannot be read', async () => {
     const store = open();
     const id = freshId();
     const codec = {
@@ -272,7 +268,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     ]);
   });
 
-  it('runs no hook, and needs none that ends', async () => {
+  it('without running hooks', async () => {
     const store = open();
     const id = freshId();
     const client = clientOn(store, agentFor());
@@ -298,7 +294,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
   });
 
   it.each(['here', 'by another process'])(
-    'of a session in quarantine, beside one that runs, where it is asked for %s',
+    'for a quarantined session beside a running one, requested %s',
     async (where) => {
       const store = open();
       const [busy, poison] = [freshId(), freshId()];
@@ -315,7 +311,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
       await slow.began();
       await until(async () => (await worker.recover()) > 0);
       await pause(100);
-      // it waits for its place, and is no news
+      // it waits to be admitted, and recover does not count it again
       expect(await worker.recover()).toBe(0);
       expect((await worker.get(poison, ann)).status).toBe('in_progress');
       expect(slow.tool.calls).toHaveLength(1);

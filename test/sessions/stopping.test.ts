@@ -1,5 +1,6 @@
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { mortal } from '../setup/mortal-store.ts';
 import {
   agentWith,
   ann,
@@ -19,7 +20,7 @@ import { ended, held } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final, stream } = ScenarioStep;
 
-/** A tool that only an abort ends. */
+/** Creates a tool that only an abort ends. */
 function endless() {
   const signals: AbortSignal[] = [];
   const tool = mockTool('slow', (_args: unknown, { signal }: { signal: AbortSignal }) => {
@@ -30,18 +31,17 @@ function endless() {
 }
 
 describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
-  it('from another process reaches the running one within a second', async () => {
+  it('from another process reaches the running one long before its lease expires', async () => {
     const place = makePlace();
     const { tool, signals } = endless();
     const make = () => builderWith(followingDriver([toolCall('slow')]), tool).build();
-    const a = runtimeOn(place.open(), make());
-    const b = runtimeOn(place.open(), make());
+    const lease = { leaseMs: 600_000 };
+    const a = runtimeOn(place.open(), make(), { lease });
+    const b = runtimeOn(place.open(), make(), { lease });
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'go', ann);
     await until(() => signals.length > 0);
-    const asked = performance.now();
     const stopped = await b.stop('s', { ...waiting, reason: 'the user has had enough' });
-    expect(performance.now() - asked).toBeLessThan(5_000);
     expect(signals[0]!.aborted).toBe(true);
     expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
     expect(stopped.outcome!.decisive!.reason).toContain('the user has had enough');
@@ -52,7 +52,7 @@ describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('of a paused session seals its calls, in whatever process', async () => {
+  it('of a paused session closes its calls, in any process', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const calls = [{ name: 'pay' }, { name: 'look' }];
@@ -76,7 +76,7 @@ describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('before the work began: the message is kept, and nothing else happens', async () => {
+  it('before the work begins keeps the message and runs nothing', async () => {
     const place = makePlace();
     const driver = followingDriver([final('never')]);
     const client = clientOn(place.open(), builderWith(driver).build());
@@ -90,17 +90,17 @@ describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('D18: of what a dead process left: the call that it had started is said to be unknown', async () => {
+  it('D18: of a session that a dead process left reports the effect of its started call as unknown', async () => {
     const place = makePlace();
     const { tool, signals } = endless();
     const make = () => builderWith(followingDriver([toolCall('slow')]), tool).build();
-    const never = new Promise<never>(() => {});
-    const dying = { ...place.open(), renew: () => never, signals: () => never };
+    const victim = mortal(place.open());
     const lease = { leaseMs: 60, heartbeatMs: 20 };
-    const a = runtimeOn(dying, make(), { lease });
+    const a = runtimeOn(victim.store, make(), { lease });
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'go', ann);
     await until(() => signals.length > 0);
+    victim.die();
     const b = runtimeOn(place.open(), make(), { lease });
     await b.stop('s', ann);
     await until(() => b.recover());
@@ -128,7 +128,7 @@ describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
 });
 
 describe('stop', () => {
-  it('ends the execution that runs; what waits behind it is worked on', async () => {
+  it('ends the running execution, and queued messages are worked on', async () => {
     const { tool, signals } = endless();
     const driver = followingDriver([toolCall('slow')], [final('second')]);
     const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, tool).build());
@@ -144,7 +144,7 @@ describe('stop', () => {
     expect(outcomes).toEqual(['user_requested', 'completed']);
   });
 
-  it('D45: keeps the text that had arrived', async () => {
+  it('D45: keeps the text that was streamed so far', async () => {
     const signals: AbortSignal[] = [];
     const driver = {
       name: 'slow',
@@ -169,7 +169,7 @@ describe('stop', () => {
 });
 
 describe('D49, D51: leaving is not stopping', () => {
-  it('a listener that throws, and one that leaves, change nothing for the others', async () => {
+  it('a listener that throws or leaves does not affect the others', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const runtime = runtimeOn(
       memoryPlace().open(),
@@ -197,7 +197,7 @@ describe('D49, D51: leaving is not stopping', () => {
     told.mockRestore();
   });
 
-  it('hears its own session only, while it listens', async () => {
+  it('a listener gets events of its own session only, until it leaves', async () => {
     const runtime = runtimeOn(
       memoryPlace().open(),
       builderWith(followingDriver([final('one')], [final('two')])).build(),
@@ -215,14 +215,14 @@ describe('D49, D51: leaving is not stopping', () => {
     expect(seen).toHaveLength(before);
   });
 
-  it('ends the run without a waiting caller', async () => {
+  it('the run completes without a waiting caller', async () => {
     const { tool, open, began } = held();
     const runtime = runtimeOn(
       memoryPlace().open(),
       agentWith([toolCall('slow'), final('done')], tool),
     );
     await runtime.create({ ...ann, id: 's' });
-    // a request that its server drops is just an unobserved promise
+    // a request that its server drops is an unobserved promise
     void runtime.send('s', 'go', waiting);
     await began();
     open();

@@ -13,7 +13,7 @@ import {
   type Gate,
 } from '../setup/sessions.ts';
 
-/** A model that streams half of its answer, and the rest when the gate opens. */
+/** Creates a model that streams half of its answer, and the rest when the gate opens. */
 const halting = (first: string, rest: string, hold: Gate) =>
   builderWith({
     name: 'halting',
@@ -27,7 +27,7 @@ const halting = (first: string, rest: string, hold: Gate) =>
     },
   }).build();
 
-it('a takeover logs that the text of the lost worker is void, and its own is another text', async () => {
+it('a takeover logs that the text of the lost worker is discarded, and streams a new text', async () => {
   const place = memoryPlace();
   const never = gate();
   const hold = gate();
@@ -53,7 +53,7 @@ it('a takeover logs that the text of the lost worker is void, and its own is ano
       .reduce(reduceEnvelope, newUiState())
       .messages.filter(({ role }) => role === 'assistant')
       .map(({ content }) => content);
-  // a client that has seen both has the new text alone
+  // a client that has seen both shows only the new text
   await until(() => shown().join() === 'All ');
   hold.open();
   await hasEnded(after);

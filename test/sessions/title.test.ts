@@ -1,4 +1,5 @@
-import { Message, type Session, type SessionStore } from 'onward';
+import { Message, type Session } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -36,7 +37,7 @@ describe.each(places)('the title of a session in %s', (_name, placed) => {
     expect(sessions.map(({ title }) => title)).toEqual(['Find leads in Kiel']);
   });
 
-  it('comes from what the session was created with', async () => {
+  it('comes from the messages that the session was created with', async () => {
     const runtime = runtimeOn(placed().open(), agentWith(answers(1)));
     const messages = [
       Message.system('Be kind.'),
@@ -48,7 +49,7 @@ describe.each(places)('the title of a session in %s', (_name, placed) => {
     expect((await runtime.send('s', 'next', waiting)).title).toBe('Seeded question');
   });
 
-  it('is what metadata say, where they do', async () => {
+  it('is `metadata.title` if it is set', async () => {
     const runtime = runtimeOn(placed().open(), agentWith(answers(1)));
     const created = await runtime.create({ ...ann, id: 's', metadata: { title: 'Q3 leads' } });
     const named = await created.get();
@@ -56,7 +57,7 @@ describe.each(places)('the title of a session in %s', (_name, placed) => {
     expect((await runtime.send('s', 'Find leads', waiting)).title).toBe('Q3 leads');
   });
 
-  it('goes with a fork', async () => {
+  it('is copied to a fork', async () => {
     const runtime = runtimeOn(placed().open(), agentWith(answers(3)));
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'Find leads', waiting);
@@ -74,7 +75,7 @@ describe.each(places)('the title of a session in %s', (_name, placed) => {
   });
 });
 
-/** Takes the title out of every head that is written, as a release before it did. */
+/** Removes the title from every header that is written, like a release without titles. */
 function before(place: Place): SessionStore {
   const store = place.open();
   const without = (head: string): string => {
@@ -92,8 +93,8 @@ function before(place: Place): SessionStore {
   };
 }
 
-describe('sessions from before there were titles', () => {
-  it('load without one, and get it with their next turn', async () => {
+describe('sessions of a release without titles', () => {
+  it('get a title with their next turn', async () => {
     const place = sqlitePlace();
     const old = runtimeOn(before(place), agentWith(answers(1)));
     await old.create({ ...ann, id: 's' });
@@ -102,7 +103,7 @@ describe('sessions from before there were titles', () => {
     expect((await runtime.send('s', 'The second one', waiting)).title).toBe('The first question');
   });
 
-  it('whose beginning is out of sight stay without: a later message is not what it was about', async () => {
+  it('get no title from a later message if their first one is outside the window', async () => {
     const place = memoryPlace();
     const old = runtimeOn(before(place), agentWith(answers(5)));
     await old.create({ ...ann, id: 's' });
@@ -113,7 +114,7 @@ describe('sessions from before there were titles', () => {
   });
 });
 
-it('a list costs no reads beyond its rows', async () => {
+it('list reads nothing besides its rows', async () => {
   const store = memoryPlace().open();
   const seen: string[] = [];
   const noting = new Proxy(store, {
@@ -134,7 +135,7 @@ it('a list costs no reads beyond its rows', async () => {
 });
 
 describe('accounts', () => {
-  it('tell what was used by now, and after each step that is kept', async () => {
+  it('return the current totals, and those after each stored step', async () => {
     const usage = { usage: { input: 10, output: 1 }, cost: 0.5 };
     const runtime = runtimeOn(
       sqlitePlace().open(),

@@ -18,7 +18,7 @@ const wait = { ...ada, wait: true };
 const status = async (process: ReleaseProcess, id: string): Promise<string> =>
   (await process.call<{ status: string }>('get', id, ada)).status;
 
-/** A process of 0.1.0 that made the tables, and one of this release that brought them up to date. */
+/** Starts a process of 0.1.0 that creates the tables, and one of this release that migrates them. */
 async function oldBeforeNew(): Promise<{
   schema: string;
   place: { connectionString: string; schema: string };
@@ -35,14 +35,14 @@ async function oldBeforeNew(): Promise<{
   return { schema, place, older, newer };
 }
 
-/** No call of a tool began twice. */
+/** Expects that no tool call began twice. */
 function expectOnce(): void {
   const calls = both.effects().map(([, executionId, callId]) => `${executionId} ${callId}`);
   expect(calls.length).toBe(new Set(calls).size);
 }
 
 describe('0.1.0 beside this release on one PostgreSQL', () => {
-  it('both work on the same sessions: nothing is lost, and nothing runs twice', async () => {
+  it('works on the same sessions without losing or repeating work', async () => {
     const { older, newer, place } = await oldBeforeNew();
     const another = await both.start('this release', place);
     const processes = [older, newer, another];
@@ -70,7 +70,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expectOnce();
   }, 60_000);
 
-  it('0.1.0 that is killed at work is taken over, and its unfinished call is not run again', async () => {
+  it('is taken over if it is killed, and its unfinished call does not run again', async () => {
     const { older, newer, schema } = await oldBeforeNew();
     await older.call('create', { ...ada, id: 's' });
     void older.call('send', 's', 'slow*3', { ...wait, executionId: schema }).catch(() => {});
@@ -83,7 +83,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expect(await newer.call('send', 's', 'work*1', wait)).toMatchObject({ status: 'completed' });
   }, 40_000);
 
-  it('a process of 0.1.0 that starts after the upgrade says what to do, and does no harm', async () => {
+  it('rejects every call with the remedy if it starts after the upgrade', async () => {
     const { newer, place } = await oldBeforeNew();
     const late = await both.start('0.1.0', place);
     const calls: readonly (readonly [string, ...unknown[]])[] = [
@@ -100,13 +100,13 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     });
   }, 30_000);
 
-  it('0.1.0 never takes what it would spoil: grants, closed executions, waits, quarantine, parked', async () => {
+  it('never claims sessions with grants, closed executions, waits, quarantine or parking', async () => {
     const { older, newer, schema } = await oldBeforeNew();
     const stop = { ...wait, executionId: `${schema}-limit` };
     await newer.call('create', { ...ada, id: 'granted' });
     await newer.call('send', 'granted', 'work*6', stop);
     expect(await status(newer, 'granted')).toBe('stopped');
-    // a client of this release that works on nothing
+    // a client of this release that runs no sessions
     const store = postgresStore({ connectionString: server.url, schema });
     onTestFinished(() => store.close());
     const idle = { start() {}, add() {}, isFull: false, waiting: 0, drain: async () => {} };
@@ -142,7 +142,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     await newer.call('start');
     await expect.poll(() => status(newer, 'parked'), { timeout: 20_000 }).toBe('stopped');
     await expect.poll(() => status(newer, 'granted'), { timeout: 20_000 }).toBe('completed');
-    // with the record of the grant the session stays with this release
+    // because of its grant log the session stays with this release
     expect(await store.find('granted')).toMatchObject({ requires: 2 });
     expect(await client.get('granted', ada)).toMatchObject({ grantLog: [{ grant: { steps: 4 } }] });
     await client.send('granted', 'work*1', ada);
@@ -150,7 +150,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expectOnce();
   }, 60_000);
 
-  it('an answer that 0.1.0 takes does not wake what is parked', async () => {
+  it('does not open a parked session when it accepts an answer', async () => {
     const { older, newer, schema } = await oldBeforeNew();
     await newer.call('create', { ...ada, id: 's' });
     await newer.call('send', 's', 'pay*1', wait);
@@ -161,7 +161,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expect(row).toEqual({ phase: 'parked' });
   }, 30_000);
 
-  it('a message that 0.1.0 accepted is remembered, and forgotten with its session', async () => {
+  it('has its accepted messages remembered until the session is deleted', async () => {
     const { older, newer, schema } = await oldBeforeNew();
     await older.call('create', { ...ada, id: 's' });
     const first = `${schema}-one`;
@@ -181,7 +181,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
       expect([table, await left(table)]).toEqual([table, []]);
   }, 30_000);
 
-  it('the upgrade remembers the executions and the waits that 0.1.0 left', async () => {
+  it('has its executions and waits recorded by the upgrade', async () => {
     const place = { connectionString: server.url, schema: newSchema() };
     const { schema } = place;
     const older = await both.start('0.1.0', place);
@@ -191,7 +191,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
       ['paused', 'pay*1'],
     ])
       await older.call('send', 's', content, { ...wait, executionId: `${schema}-${name}` });
-    // one that is current and has no step yet, and one that waits for its turn
+    // one current execution without a step, and one in the queue
     await query(`insert into "${schema}".sessions select (jsonb_populate_record(s,
       '{"id": "begun", "execution_id": "${schema}-begun"}')).* from "${schema}".sessions s`);
     await query(`insert into "${schema}".commands (session_id, number, kind, execution_id, body, at)
@@ -208,7 +208,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expect(waits).toEqual([{ id: `${schema}-paused`, call: 'call_4_0' }]);
   }, 30_000);
 
-  it('counts that 0.1.0 left on an execution that it ended say nothing of the next one', async () => {
+  it('leaves counts that are reset for the next execution', async () => {
     const schema = newSchema();
     const store = postgresStore({ connectionString: server.url, schema });
     onTestFinished(() => store.close());
@@ -220,7 +220,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expect(await store.find('s')).toMatchObject({ tries: 0, deaths: 0, isQuarantined: false });
   });
 
-  it('several processes that upgrade the tables at once take turns', async () => {
+  it('continues after several processes upgrade the tables at the same time', async () => {
     const place = { connectionString: server.url, schema: newSchema() };
     const older = await both.start('0.1.0', place);
     await older.call('create', { ...ada, id: 's' });
@@ -244,8 +244,8 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
 
 describe('a later release that upgrades the tables of PostgreSQL', () => {
   it.each([
-    ['leaves this one working, unless it says otherwise', 'default', true],
-    ['says that this one cannot work with them', '99', false],
+    ['is compatible with this one by default', 'default', true],
+    ['can exclude this one', '99', false],
   ])('%s', async (_name, oldest, isWorking) => {
     const place = { connectionString: server.url, schema: newSchema() };
     const before = postgresStore(place);
@@ -263,7 +263,7 @@ describe('a later release that upgrades the tables of PostgreSQL', () => {
 });
 
 describe('0.1.0 on a SQLite file of this release', () => {
-  it('refuses it with a message that says what to do', async () => {
+  it('rejects it with an error that names the remedy', async () => {
     const place = sqlitePlace();
     const path = join(place.folder, 'sessions.db');
     const store = sqliteStore({ path });

@@ -1,4 +1,5 @@
-import { defineTool, type BlobRow, type SessionStore } from 'onward';
+import { defineTool } from 'onward';
+import type { BlobRow, SessionStore } from 'onward/stores';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { open as openPostgres } from '../setup/postgres-stores.ts';
@@ -15,7 +16,7 @@ import {
 
 const { final, toolCall, toolCalls } = ScenarioStep;
 
-/** Refuses what contains the word, as a codec with a bug does. */
+/** Creates a codec with a bug: it refuses texts that contain BOOM. */
 const codecThat = (refuses: (text: string) => unknown) => ({
   encode(text: string): string {
     if (text.includes('BOOM')) refuses(text);
@@ -47,7 +48,7 @@ const say = (text: string) =>
     execute: () => text,
   });
 
-describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
+describe.each(places)('a value that cannot be written (%s)', (_name, makePlace) => {
   describe.each(ways)('by a codec that %s', (_way, refuses) => {
     it.each([
       ['a result', [toolCall('say'), final('never')], 'BOOM'],
@@ -60,7 +61,7 @@ describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
       ['an answer', [final('BOOM')], 'fine'],
       ['an answer after a step', [toolCall('say'), final('BOOM')], 'fine'],
     ] as const)(
-      '%s: ends the execution as failed, once, and the next turn works',
+      '%s: fails the execution once, and the next turn works',
       async (_what, turn, said) => {
         const store = makePlace({ codec: codecThat(refuses) }).open();
         const driver = followingDriver(turn, [final('next')]);
@@ -73,7 +74,7 @@ describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
         await runtime.create({ ...ann, id: 's' });
         const failed = await runtime.send('s', 'go', waiting);
         expect(failed).toMatchObject({ status: 'failed', phase: 'idle', stopReason: 'error' });
-        expect(failed.outcome!.decisive!.reason).toContain('cannot be written down');
+        expect(failed.outcome!.decisive!.reason).toContain('cannot be stored');
         const calls = driver.requests.length;
         expect(calls).toBeLessThanOrEqual(2);
         expect(failures).toEqual([]);
@@ -88,7 +89,7 @@ describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
     );
   });
 
-  it('nothing at all: the session is parked, and continues when the codec works', async () => {
+  it('parks the session if nothing can be written, and continues when the codec works', async () => {
     let isBroken = true;
     const codec = {
       encode(text: string): string {
@@ -122,7 +123,7 @@ describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
   });
 });
 
-/** A codec that fails at one text, counted from when it is told. */
+/** Creates a codec that fails at one text, counted from the call of `failAt`. */
 function failingOnce() {
   let texts = 0;
   let place = Number.NaN;
@@ -149,7 +150,7 @@ describe.each(places)('a codec that fails once (%s)', (_name, makePlace) => {
     [2, 'prompt and tools'],
     [3, 'the state'],
   ])(
-    'at text %d of a message that begins (%s): the execution fails, once, and the next turn works',
+    'at text %d of the first commit (%s): the execution fails once, and the next turn works',
     async (place) => {
       const { codec, failAt, texts } = failingOnce();
       const store = makePlace({ codec }).open();
@@ -170,7 +171,7 @@ describe.each(places)('a codec that fails once (%s)', (_name, makePlace) => {
     },
   );
 
-  it('when a grant is taken up: the execution fails, and the grant is not given again', async () => {
+  it('when a grant is applied: the execution fails, and the grant is not applied again', async () => {
     const { codec, failAt } = failingOnce();
     const store = makePlace({ codec }).open();
     const driver = followingDriver([toolCall('say'), final('never')], [final('next')]);
@@ -187,13 +188,13 @@ describe.each(places)('a codec that fails once (%s)', (_name, makePlace) => {
   });
 });
 
-/** The text of what the model was told besides the conversation, by the name that the session has for it. */
+/** Reads the stored prompt and tools of a session. */
 async function keptDefinition(store: SessionStore, id: string): Promise<string | undefined> {
   const { definition } = JSON.parse((await store.find(id))!.head) as { definition: string };
   return (await store.blobs(id, [definition])).find(({ hash }) => hash === definition)?.body;
 }
 
-it('large values beside what cannot be written are not kept', async () => {
+it('does not store large values beside a value that cannot be written', async () => {
   const store = places[0]![1]({ codec: codecThat(ways[0]![1]) }).open();
   const blobs: BlobRow[] = [];
   const noting: SessionStore = {
@@ -212,7 +213,7 @@ it('large values beside what cannot be written are not kept', async () => {
   expect(blobs.filter(({ body }) => body.includes('large large'))).toEqual([]);
 });
 
-it('what PostgreSQL refuses fails the execution, once and without tries that come to the same', async () => {
+it('fails the execution without more tries if PostgreSQL refuses a value', async () => {
   const codec = {
     encode: (text: string): string => (text.includes('BOOM') ? `${text}\0` : text),
     decode: (text: string): string => text,
@@ -232,7 +233,7 @@ it('what PostgreSQL refuses fails the execution, once and without tries that com
   const { id } = await runtime.create(ann);
   const failed = await runtime.send(id, 'go', waiting);
   expect(failed).toMatchObject({ status: 'failed', phase: 'idle', stopReason: 'error' });
-  expect(failed.outcome!.decisive!.reason).toContain('cannot be written down');
+  expect(failed.outcome!.decisive!.reason).toContain('cannot be stored');
   expect(refused).toBeLessThanOrEqual(2);
   expect(await runtime.send(id, 'and now?', waiting)).toMatchObject({ output: 'next' });
   await isSound(runtime, id);

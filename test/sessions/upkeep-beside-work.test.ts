@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { SessionStore } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { memoryStore } from 'onward/stores/memory';
@@ -27,27 +27,31 @@ const closing = (store: SessionStore): SessionStore => {
   return store;
 };
 
-/** The longest time that the event loop stood still, and what it may be on a machine that has other things to do. */
-function longestHold(): () => { longest: number; most: number } {
-  const began = performance.now();
-  let last = began;
+/** Measures the longest time that this process blocked the event loop, without the CPU time of other processes. */
+function longestHold(): () => number {
+  let last = performance.now();
+  let cpu = process.cpuUsage();
   let longest = 0;
   const look = (): void => {
     const now = performance.now();
-    longest = Math.max(longest, now - last);
+    const { user, system } = process.cpuUsage(cpu);
+    longest = Math.max(longest, Math.min(now - last, (user + system) / 1_000));
     last = now;
+    cpu = process.cpuUsage();
   };
   const timer = setInterval(look, 2);
   onTestFinished(() => clearInterval(timer));
   return () => {
     look();
     clearInterval(timer);
-    // 50 ms where nothing else runs
-    return { longest, most: Math.max(400, (performance.now() - began) / 3) };
+    return longest;
   };
 }
 
-/** Sends to one session after the other until the work is done; how long the slowest one took. */
+/** Longest block in milliseconds. It is 50 on an idle machine; a busy one is slower. */
+const MOST_HELD_MS = 400;
+
+/** Sends to one session after the other until the work is done. Returns how long the slowest send took. */
 async function whileSending(
   store: SessionStore,
   ids: readonly string[],
@@ -66,7 +70,7 @@ async function whileSending(
   return { sends, slowest };
 }
 
-/** One finished session, and many copies of it. */
+/** Creates many copies of one finished session. */
 async function manyInPostgres(
   schema: string,
   connectionString: string,
@@ -75,13 +79,13 @@ async function manyInPostgres(
   const seed = await finished(makeHarness(store, 60));
   const tables = await query<{ name: string; columns: string[] }>(
     `select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
-     where table_schema = $1 and table_name not in ('migrations', 'executions') group by 1`,
+     where table_schema = $1 and table_name not in ('migrations', 'executions', 'workers') group by 1`,
     [schema],
   );
   for (const { name, columns } of tables) {
     const key = name === 'sessions' ? 'id' : 'session_id';
     const values = columns.map((column) => (column === key ? `'copy-' || g` : `t."${column}"`));
-    // a long log, as sessions have that are worth pruning
+    // a long log, like that of sessions that are worth pruning
     const times = name === 'events' ? 100 : 1;
     if (name === 'events') values[columns.indexOf('seq')] = 'n';
     await query(
@@ -97,7 +101,7 @@ async function manyInPostgres(
 }
 
 describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
-  it('holds up no one who sends to these or other sessions', async () => {
+  it('does not block messages to these or other sessions', async () => {
     const { store, ids } = await manyInPostgres(newSchema(), server.url);
     const other = closing(postgresStore({ connectionString: server.url, schema: newSchema() }));
     await other.find('warm');
@@ -113,11 +117,11 @@ describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
     );
     expect(result.sessions).toBeGreaterThan(SESSIONS / 2);
     expect(progress.length).toBeGreaterThan(3);
-    // of all batches, a send waits for one at most
+    // a send waits for at most one of all batches
     expect(slowest).toBeLessThan(Math.max(1_000, took / 2));
   }, 120_000);
 
-  it('passes over a session that another transaction holds, and takes it the next time', async () => {
+  it('skips a session that another transaction has locked, and processes it the next time', async () => {
     const schema = newSchema();
     const { store, ids } = await manyInPostgres(schema, server.url);
     const { Client } = (await import('pg')).default;
@@ -134,7 +138,7 @@ describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
     expect(left).toEqual([]);
   }, 120_000);
 
-  it('takes a session with a very long log in several transactions', async () => {
+  it('processes a session with a very long log in several transactions', async () => {
     const schema = newSchema();
     const store = closing(postgresStore({ connectionString: server.url, schema }));
     const { id } = await finished(makeHarness(store, 60));
@@ -152,7 +156,7 @@ describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
   });
 });
 
-/** A few sessions with logs long enough to hold up the event loop if they went at once. */
+/** Creates sessions with logs so long that deleting them in one go would block the event loop. */
 async function filled(store: SessionStore): Promise<string[]> {
   const harness = makeHarness(store, 60);
   const ids: string[] = [];
@@ -177,29 +181,31 @@ async function filled(store: SessionStore): Promise<string[]> {
 }
 
 describe.each(['prune', 'expire'] as const)('%s in SQLite', (work) => {
-  it('never holds the event loop for long, and other processes can write', async () => {
+  it('never blocks the event loop for long, and other processes can write', async () => {
     const place = sqlitePlace();
     const store = place.open();
     const ids = await filled(store);
     const other = closing(sqliteStore({ path: `${place.folder}/sessions.db` }));
     await other.find('warm');
     const held = longestHold();
+    const began = performance.now();
     const batches: number[] = [];
     const running = store[work]({ olderThan, onProgress: ({ rows }) => batches.push(rows) });
     const { sends, slowest } = await whileSending(other, ['none'], running);
-    const { longest, most } = held();
+    const longest = held();
     const result = await running;
+    const took = performance.now() - began;
     console.log(
-      `${work} in SQLite: ${result.rows} rows, the loop stood still for ${Math.round(longest)} ms at most; ` +
+      `${work} in SQLite: ${result.rows} rows, the event loop was blocked for at most ${Math.round(longest)} ms; ` +
         `${sends} statements of another store, the slowest ${Math.round(slowest)} ms`,
     );
     expect(result.sessions).toBe(ids.length);
     expect(batches.length).toBeGreaterThan(ids.length / 2);
-    expect(longest).toBeLessThan(most);
-    expect(slowest).toBeLessThan(1_000);
+    expect(longest).toBeLessThan(MOST_HELD_MS);
+    expect(slowest).toBeLessThan(Math.max(1_000, took / 2));
   }, 60_000);
 
-  it('waits for a writer that holds the file, and continues', async () => {
+  it('waits for a writer that locks the file, and continues', async () => {
     const place = sqlitePlace();
     const store = place.open();
     await finished(makeHarness(store, 60));
@@ -211,14 +217,14 @@ describe.each(['prune', 'expire'] as const)('%s in SQLite', (work) => {
   });
 });
 
-it('delete of a long session in SQLite never holds the event loop for long', async () => {
+it('delete of a long session in SQLite never blocks the event loop for long', async () => {
   const store = sqlitePlace().open();
   const ids = await filled(store);
   const held = longestHold();
   for (const id of ids) expect(await store.delete(id)).toBe(true);
-  const { longest, most } = held();
-  console.log(`delete in SQLite: the loop stood still for ${Math.round(longest)} ms at most`);
-  expect(longest).toBeLessThan(most);
+  const longest = held();
+  console.log(`delete in SQLite: the event loop was blocked for at most ${Math.round(longest)} ms`);
+  expect(longest).toBeLessThan(MOST_HELD_MS);
   for (const id of ids) expect(await store.size(id)).toEqual({ rows: 0, bytes: 0 });
 }, 60_000);
 
@@ -227,7 +233,7 @@ describe.each<[string, () => SessionStore]>([
   ['key-value', () => keyValueStore(mapDriver())],
   ['sqlite', () => sqlitePlace().open()],
 ])('%s: prune and expire', (_name, open) => {
-  it('work in batches, between which others get their turn', async () => {
+  it('work in batches', async () => {
     const store = open();
     const harness = makeHarness(store, 60);
     for (let n = 0; n < 60; n++) await finished(harness);

@@ -15,10 +15,10 @@ import {
 const { toolCall, final } = ScenarioStep;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-describe.each(places)('a stop says who asked and when (%s)', (_name, makePlace) => {
+describe.each(places)('a stop records the requester and the time (%s)', (_name, makePlace) => {
   const script = () => followingDriver([toolCall('slow'), final('done')]);
 
-  it('of a run that works, from another process', async () => {
+  it('for a running session, from another process', async () => {
     const place = makePlace();
     const { tool, began } = held();
     const make = () => builderWith(script(), tool).build();
@@ -38,7 +38,7 @@ describe.each(places)('a stop says who asked and when (%s)', (_name, makePlace) 
     });
   });
 
-  it('of a session that waits; by default it is the owner', async () => {
+  it('for a paused session, by default with the owner', async () => {
     const agent = builderWith(followingDriver([toolCall('pay')]), gated()).build();
     const runtime = runtimeOn(makePlace().open(), agent);
     await paused(runtime, 's');
@@ -59,7 +59,7 @@ describe('without a session', () => {
       .withTools(gated())
       .build();
 
-  it('a stop and a grant keep who was named', async () => {
+  it('a stop and a grant record the given person', async () => {
     const agent = waitingAgent();
     const stopped = agent.stop(await agent.run('go'), { reason: 'enough', by: 'ann' });
     expect(stopped.execution.stopRequest).toEqual({
@@ -84,7 +84,7 @@ describe('without a session', () => {
     expect(Object.isFrozen(twice.execution.grantLog?.[0]?.grant)).toBe(true);
   });
 
-  it('many small grants do not make the state grow, and their sum is kept', async () => {
+  it('the grant log stays short after many small grants, and their sum is kept', async () => {
     const agent = waitingAgent();
     let state = await agent.run('go');
     for (let i = 0; i < 200; i++)
@@ -96,16 +96,16 @@ describe('without a session', () => {
   });
 });
 
-describe('the text that a store keeps of a stop', () => {
+describe('the stored text of a stop request', () => {
   it.each([
     { reason: 'too slow', by: 'ann', at: '2026-01-16T12:00:00.000Z' },
     { reason: '', by: null, at: null },
     { reason: '{"by":"mallory"}', by: 'ann "the" boss', at: null },
-  ])('%j comes back as it was', (note) => {
+  ])('restores %j', (note) => {
     expect(stopNote(stopText(note))).toEqual(note);
   });
 
-  it('a reason cannot name another person, and a bare text is a reason', () => {
+  it('does not let a reason name another person, and reads a bare text as a reason', () => {
     const forged = stopText({ reason: 'x\u001f{"by":"mallory"}', by: 'ann', at: null });
     expect(stopNote(forged)).toMatchObject({ by: 'ann' });
     expect(stopNote('enough')).toEqual({ reason: 'enough', by: null, at: null });

@@ -1,7 +1,10 @@
-import { Messages, pairingProblem, type MessageInput, type SessionStore } from 'onward';
+import { Messages } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pairingProblem } from '../../src/messages/pairing.ts';
+import type { MessageInput } from '../../src/messages/message.ts';
 import {
   ann,
   builderWith,
@@ -17,7 +20,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 const look = () => mockTool('look', 'seen');
 
-/** A whole turn: a user message, steps with one or more calls, and an answer. */
+/** Creates a whole turn: a user message, steps with one or more calls, and an answer. */
 const turnOf = (name: string, steps: readonly number[]): MessageInput[] => [
   { role: 'user', content: `${name} asked` },
   ...steps.flatMap((calls, s): MessageInput[] => {
@@ -34,7 +37,7 @@ const turnOf = (name: string, steps: readonly number[]): MessageInput[] => [
   { role: 'assistant', content: `${name} answered` },
 ];
 
-/** The session with these messages in rows, and the messages that the next turn's model sees. */
+/** Creates a session with these messages, and returns the messages that the model sees in the next turn. */
 async function seenBy(store: SessionStore, messages: readonly MessageInput[], maxMessages: number) {
   const { id } = await runtimeOn(store, builderWith(followingDriver()).build()).create({
     ...ann,
@@ -50,7 +53,7 @@ async function seenBy(store: SessionStore, messages: readonly MessageInput[], ma
 }
 
 describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
-  it('is whole steps, led by what began their turn and by all instructions', async () => {
+  it('has whole steps, after all instructions and the user message of their turn', async () => {
     const messages: MessageInput[] = [
       { role: 'system', content: 'You are kind.' },
       { role: 'developer', content: 'Be short.' },
@@ -76,7 +79,7 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     expect(pairingProblem(seen)).toBeNull();
   });
 
-  it('is bounded by characters too: large messages leave it first, and a call keeps its result', async () => {
+  it('is limited by characters too, and keeps each call with its result', async () => {
     const store = makePlace().open();
     const large = (name: string) => name.padEnd(20_000, '.');
     const messages: MessageInput[] = [
@@ -99,7 +102,7 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     const driver = DeterministicDriver.fromResponses('ok', 'ok');
     const agent = builderWith(driver).build();
     await runtimeOn(store, agent, { maxCharacters: 24_000 }).send(id, 'now', waiting);
-    // smaller than the newest turn: that stays
+    // smaller than the newest turn, which stays
     await runtimeOn(store, agent, { maxCharacters: 1 }).send(id, 'again', waiting);
     const seen = driver.requests.map(({ messages: all, messageCount }) =>
       [...all].slice(0, messageCount).map(({ role, text }) => text.slice(0, 15) || role),
@@ -117,7 +120,7 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     expect(seen[1]).toEqual(['You are kind.', 'now', 'ok', 'again']);
   });
 
-  it('places stay right: what is written after it follows what was there', async () => {
+  it('keeps positions in the store: new rows follow the existing ones', async () => {
     const place = makePlace();
     const messages = [...turnOf('a', [1, 2, 1]), ...turnOf('b', [3, 1])];
     const { id, runtime, session } = await seenBy(place.open(), messages, 4);
@@ -144,7 +147,7 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     await isSound(runtime, id);
   });
 
-  it('an execution that continues is loaded whole, however long it is', async () => {
+  it('has all of an execution that continues, however long it is', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const steps = Array.from({ length: 12 }, () => toolCall('look'));
@@ -171,7 +174,7 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     await isSound(second, 's');
   });
 
-  it('D36: a limit stop that is reopened is loaded whole', async () => {
+  it('D36: has all of an execution that is reopened after a limit stop', async () => {
     const place = makePlace();
     const steps = Array.from({ length: 6 }, () => toolCall('look'));
     const make = (...script: ScenarioStep[]) => {
@@ -190,13 +193,13 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
   });
 });
 
-describe('whatever the conversation and the window', () => {
+describe('for any conversation and window', () => {
   const turns = fc.array(fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 4 }), {
     minLength: 1,
     maxLength: 5,
   });
 
-  it('a provider takes what the model is given, newest messages come, and none is lost from the store', async () => {
+  it('the messages are valid for a provider, the newest are included, and none is lost from the store', async () => {
     await fc.assert(
       fc.asyncProperty(turns, fc.boolean(), async (shape, hasSystem) => {
         const messages: MessageInput[] = [
@@ -209,7 +212,7 @@ describe('whatever the conversation and the window', () => {
           const order = [...messages.map(({ content }) => content), 'settle', 'first', 'now'];
           expect(session.messageCount).toBe(order.length + 1);
           if (hasSystem) expect(seen[0]!.text).toBe('Rules.');
-          // the turn that the window begins in is led by its user message
+          // the first turn in the window begins with its user message
           expect(seen.find(({ role }) => role !== 'system')!.isUser()).toBe(true);
           const tail = seen.map(({ text }) => text).slice(-Math.min(size, 3) - 1);
           expect(order.slice(-tail.length)).toEqual(tail);
@@ -221,8 +224,8 @@ describe('whatever the conversation and the window', () => {
   }, 30_000);
 });
 
-describe('what a turn reads', () => {
-  /** How many rows are read for a turn after that many steps. */
+describe('the number of rows that a turn reads', () => {
+  /** Counts the rows that a turn reads after this many steps. */
   async function readAfter(steps: number): Promise<number> {
     const store = memoryPlace().open();
     const script = [
@@ -256,7 +259,7 @@ describe('what a turn reads', () => {
     return rows;
   }
 
-  it('is the window, whatever there is behind it', async () => {
+  it('depends only on the window, not on the history', async () => {
     const [short, long] = [await readAfter(15), await readAfter(1_500)];
     expect(long).toBe(short);
     expect(short).toBeLessThan(30);

@@ -5,9 +5,9 @@ import {
   type Agent,
   type Hook,
   type InferenceDriver,
-  type StandardSchema,
 } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import type { StandardSchema } from '../../src/tools/schema.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
@@ -15,11 +15,11 @@ export const never: Promise<never> = new Promise(() => {});
 
 type Then = 'hangs' | 'continues' | 'throws';
 
-/** A place in the run where an abort strikes, and what the code there does about it. */
+/** Aborts the run at one await point, and decides what the code there does next. */
 export class Trap {
   readonly controller: AbortController = new AbortController();
   readonly reached: string[] = [];
-  /** Places that were reached after the abort. */
+  /** Await points that were reached after the abort. */
   readonly late: string[] = [];
   readonly #at: string;
   readonly #then: Then;
@@ -36,7 +36,7 @@ export class Trap {
     this.controller.abort('enough');
     if (this.#then === 'hangs') await never;
     if (this.#then === 'throws') throw new Error('aborted, says the code in there');
-    // long enough for whatever is in line behind it
+    // long enough for everything that is queued behind it
     for (let i = 0; i < 20; i++) await Promise.resolve();
   }
 }
@@ -72,7 +72,7 @@ const guardedDriver = (trap: Trap, name: string, driver: DeterministicDriver): I
   };
 };
 
-/** An agent with something to await at every place where a run can wait. */
+/** An agent with code at every await point of a run. */
 export function guardedAgent(trap: Trap): Agent {
   const simple = defineTool({
     name: 'simple',

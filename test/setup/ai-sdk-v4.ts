@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { installed } from './installed.ts';
 
-/** Whether models of specification v4 come from the released package, which wants Node 22. */
+/** Whether v4 models come from the released package, which needs Node 22. */
 export const isReleasedV4: boolean = Number(process.versions.node.split('.')[0]) >= 22;
 
-/**
- * Makes models of specification v4. On Node 20 they come from the last preview that runs there: it differs from the
- * release in the shape of files.
- */
+/** Creates v4 models. Node 20 uses the last preview that runs there, which has another file format. */
 export const createOpenAIv4: typeof preview = isReleasedV4 ? await released() : preview;
 
 async function released(): Promise<typeof preview> {

@@ -11,7 +11,7 @@ export interface Finding {
   readonly where: readonly string[];
 }
 
-/** What axe holds to be serious or worse. Works under a strict content security policy too. */
+/** Findings that axe rates as serious or worse. Works under a strict content security policy. */
 export async function seriousFindings(page: Page): Promise<readonly Finding[]> {
   const results = await page.evaluate(`(() => {
     if (!window.axe) { ${axe} }

@@ -15,7 +15,7 @@ import { chromium, type Browser } from 'playwright-core';
 import { removeFolder } from './folders.ts';
 import { toolPath } from './test-tools.ts';
 
-/** A real browser. `CHROMIUM_PATH` names another one than the one that comes with the packages. */
+/** Starts a real browser. `CHROMIUM_PATH` replaces the one from the packages. */
 export async function launchBrowser(): Promise<Browser> {
   const own = process.env['CHROMIUM_PATH'];
   if (own !== undefined) return chromium.launch({ executablePath: own, args: ['--no-sandbox'] });
@@ -24,7 +24,7 @@ export async function launchBrowser(): Promise<Browser> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env))
     if (value !== undefined) env[name] = value;
-  // libraries that a bare machine lacks come with the package too
+  // the package also contains the libraries that a bare machine lacks
   if (spawnSync('ldd', [executablePath], { encoding: 'utf8' }).stdout?.includes('not found'))
     env['LD_LIBRARY_PATH'] = [join(folder, 'al2023', 'lib'), env['LD_LIBRARY_PATH']]
       .filter(Boolean)
@@ -33,7 +33,7 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'], env });
 }
 
-/** The folder of the browser, unpacked once per version; two workers may come at the same time. */
+/** The folder of the browser, unpacked once per version. Two workers may do this at the same time. */
 function unpacked(): string {
   let from = dirname(toolPath('@sparticuz/chromium'));
   while (!existsSync(join(from, 'bin', 'chromium.br'))) from = dirname(from);
@@ -58,7 +58,7 @@ function unpacked(): string {
     untar('swiftshader.tar.br', draft);
     untar('al2023.tar.br', join(draft, 'al2023'));
     untar('fonts.tar.br', join(draft, 'fonts'));
-    // the configuration that comes with the fonts names one folder for all versions
+    // the configuration in the package names one folder for all versions
     writeFileSync(
       join(draft, 'fonts', 'fonts.conf'),
       `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${join(folder, 'fonts', 'fonts')}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir></fontconfig>`,

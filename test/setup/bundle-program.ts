@@ -4,8 +4,8 @@ import { rolldown } from 'rolldown';
 import { removeFolder } from './folders.ts';
 
 /**
- * Makes a file of a test program that plain Node can run: Node 20 reads no TypeScript. It is made from the current
- * sources, and lies in the repository because its packages are looked up from there.
+ * Bundles a test program for plain Node, because Node 20 reads no TypeScript. It uses the current sources and lies in
+ * the repository, where its packages are found.
  */
 export async function bundleProgram(
   input: string,

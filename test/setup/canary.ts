@@ -1,12 +1,12 @@
 import { createRedactor, type JsonObject, type Redactor } from 'onward';
 
-/** Found by its look, by its key, and by the redactor that the product brings itself. */
+/** Secrets that the redactor finds by their format, by their key, and by a custom pattern. */
 export const byLook = 'sk-live-CANARY0123456789abcdef';
 export const byKey = 'CANARY under a key';
 export const ours = 'CANARY/4711';
 export const redactor: Redactor = createRedactor({ keys: ['iban'], patterns: [/CANARY\/\d+/] });
 
-/** All three, as data and as the words of an error. */
+/** All three, as data and in an error message. */
 export const planted: JsonObject = {
   note: `use ${byLook} for ${ours}`,
   password: byKey,
@@ -14,6 +14,6 @@ export const planted: JsonObject = {
 };
 export const words: string = `401 for ${byLook} of ${ours}: {"password":"${byKey}"}`;
 
-/** Where one of them is to be seen. */
+/** Returns the text around a secret, or null. */
 export const leakIn = (text: string): string | null =>
   /.{0,80}CANARY.{0,20}/s.exec(text)?.[0] ?? null;

@@ -3,7 +3,7 @@ import type { InferenceResponse } from '../../src/inference/inference-driver.ts'
 import { delta } from './loopback.ts';
 import { everyByte, readChat, type Reading } from './read-chat.ts';
 
-/** One piece of a tool call; what is null is left out. */
+/** One chunk of a tool call, without the null fields. */
 export const piece = (
   index: number | null,
   id: string | null,
@@ -33,10 +33,10 @@ export const call = (
   args,
 });
 
-/** Name, wire text, what the answer must be. */
+/** Name, wire text, expected response. */
 export type Sample = readonly [string, string, Partial<InferenceResponse>];
 
-/** A stream may be cut anywhere. */
+/** Ways to split a stream. */
 export const ways: readonly (readonly [string, (text: string) => Reading])[] = [
   ['in one piece', (text) => readChat(text)],
   ['byte by byte', (text) => readChat(text, everyByte(text))],
@@ -50,7 +50,7 @@ export const ways: readonly (readonly [string, (text: string) => Reading])[] = [
   ],
 ];
 
-/** What holds for every answer: no failure, and no other text than the one that was shown. */
+/** Checks the response, that there is no failure, and that the streamed text equals its content. */
 export function isRead(
   { response, failure, shown }: Reading,
   expected: Partial<InferenceResponse>,

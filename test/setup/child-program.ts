@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { bundleProgram } from './bundle-program.ts';
 
-/** A program of the tests as plain Node can run it, in the repository, where its packages are found. */
+/** Bundles a test program for plain Node. It lies in the repository, where its packages are found. */
 export async function bundledProgram(
   input: string,
   whenDone: (remove: () => void) => void = onTestFinished,
@@ -15,14 +15,14 @@ export async function bundledProgram(
 
 export interface Child {
   readonly process: ChildProcess;
-  /** What it has said so far. */
+  /** Lines printed so far. */
   readonly lines: readonly string[];
-  /** Resolves with the first line that begins so; rejects when the child ends without one. */
+  /** Resolves with the first line that starts with this text; rejects if the child exits without one. */
   said(beginning: string): Promise<string>;
   readonly gone: Promise<readonly [code: number | null, signal: string | null]>;
 }
 
-/** Runs it until the test is over; `env` is added to the environment, e.g. that of a wall clock that can be set. */
+/** Runs the program until the test ends. `env` is added to its environment, for example for a shifted wall clock. */
 export function startChild(
   file: string,
   args: readonly string[],

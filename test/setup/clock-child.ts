@@ -3,7 +3,7 @@ import { createAgent, defineTool, SessionRuntime, type InferenceDriver } from 'o
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 
-/** A worker under a clock that is set: `works` begins a session, `waits` takes what others leave. */
+/** A worker under a shifted clock. `works` starts a session, `waits` recovers abandoned ones. */
 const [role = '', where = '', schema = ''] = process.argv.slice(2);
 const owner = { owner: 'ann' };
 const store =

@@ -1,8 +1,8 @@
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
 /**
- * Ends the run with the tables that tests left in their meta, the file and the title of everything that failed, and one
- * plain line for scripts: `N passed, N failed`.
+ * Prints the tables in the test metadata, the file and title of each failure, and one line for scripts: `N passed, N
+ * failed`.
  */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
@@ -10,7 +10,7 @@ export default class CountReporter implements Reporter {
     const failed: string[] = [];
     const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const module of modules) {
-      // one that could not be loaded, or whose hook threw, has errors of its own
+      // a module that failed to load, or whose hook threw, has its own errors
       if (module.errors().length > 0) failed.push(module.relativeModuleId);
       for (const suite of module.children.allSuites())
         if (suite.errors().length > 0) failed.push(placeOf(suite));
@@ -33,8 +33,10 @@ export default class CountReporter implements Reporter {
   }
 }
 
+const MOST_CHARACTERS = 300;
+
 const placeOf = (item: TestCase | TestSuite): string =>
-  `${item.module.relativeModuleId} > ${item.fullName}`;
+  `${item.module.relativeModuleId} > ${item.fullName}`.slice(0, MOST_CHARACTERS);
 
 const firstLineOf = (error: unknown): string =>
   String(error instanceof Object && 'message' in error ? error.message : error).split('\n')[0] ??

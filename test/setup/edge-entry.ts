@@ -21,7 +21,7 @@ export async function main(): Promise<string> {
   return `${state.status}: ${String(state.output)}`;
 }
 
-/** Over a pause, in two runtimes. */
+/** Runs a session over a pause, in two runtimes. */
 export async function sessions(): Promise<string> {
   const store = memoryStore();
   const pay = defineTool({

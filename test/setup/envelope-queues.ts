@@ -49,12 +49,12 @@ type Answer = (envelopes: readonly Envelope[], signal: AbortSignal) => Promise<v
 
 export interface FakeTransport {
   readonly broadcaster: Broadcaster;
-  /** The numbers of the envelopes of each call. */
+  /** The sequence numbers of the envelopes in each call. */
   readonly calls: readonly (readonly (number | null)[])[];
   readonly arrived: readonly Envelope[];
 }
 
-/** A transport that notes its calls and does what it is told. */
+/** A transport that records its calls and answers with `answer`. */
 export function transport(
   answer: Answer = () => {},
   limits: Partial<Broadcaster> = {},
@@ -110,7 +110,7 @@ export const push = (queue: EnvelopeQueue, ...envelopes: readonly Envelope[]): v
 export const upTo = (count: number): Envelope[] =>
   Array.from({ length: count }, (_e, i) => numbered(i + 1));
 
-/** Gives each test of a file its own time. */
+/** Uses fake timers in each test of a file. */
 export function useFakeTime(): void {
   beforeEach(() => {
     vi.useFakeTimers();

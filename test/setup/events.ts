@@ -2,11 +2,11 @@ import {
   AgentBuilder,
   type Agent,
   type AgentEvent,
-  type AgentEventType,
   type AgentState,
   type InferenceDriver,
 } from 'onward';
 import { fakeClock } from 'onward/testing';
+import type { AgentEventType } from '../../src/events/agent-event.ts';
 
 export const at = '2026-01-16T12:00:00.000Z';
 export const args = { article: 'lamp' };
@@ -26,8 +26,25 @@ export async function listen(
 export const types = (events: readonly AgentEvent[]): AgentEventType[] =>
   events.map(({ type }) => type);
 
-/** The fields an event has besides those that all have. */
+/** The fields of an event without the common ones. */
 export const own = (event: AgentEvent): object => {
   const { agentId: _a, parentAgentId: _p, executionId: _e, at: _t, ...rest } = event;
   return rest;
 };
+
+/** The events that end a step. */
+export const stepEnd: readonly AgentEventType[] = [
+  'TokenUsageReported',
+  'AgentStepCompleted',
+  'ContinuationEvaluated',
+  'AgentStateUpdated',
+];
+
+/** The events of a step with an answer in this many chunks, and of the end of the run. */
+export const answerIn = (pieces: number): readonly AgentEventType[] => [
+  'AgentStepStarted',
+  ...Array.from({ length: pieces }, () => 'StreamChunk' as const),
+  'MessageAdded',
+  ...stepEnd,
+  'AgentFinished',
+];

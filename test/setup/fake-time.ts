@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from './folders.ts';
 
-/** The wall clock of other processes, which a test can set; their monotonic clock stays true. */
+/** A wall clock for other processes that a test can set. Their monotonic clock stays correct. */
 export interface ShiftedWall {
-  /** For the environment of a process that is started under it: a Node program, or a PostgreSQL. */
+  /** The environment for a Node program or a PostgreSQL server under this clock. */
   readonly env: Readonly<Record<string, string>>;
-  /** How far it is ahead of the real one. */
+  /** How far it is ahead of the real clock, in milliseconds. */
   readonly offsetMs: number;
-  /** Sets it forward, or back; every process under it sees that at once. */
+  /** Sets it forward or back. Every process under it sees the change at once. */
   jump(ms: number): void;
-  /** Ends it: the processes must be gone. */
+  /** Removes it. Its processes must have exited. */
   remove(): void;
 }
 
@@ -24,7 +24,7 @@ const places = [
   '/usr/local/lib/faketime/libfaketimeMT.so.1',
 ];
 
-/** Null where there is no libfaketime; the tests that need it skip. */
+/** Null without libfaketime. Tests that need it are skipped. */
 export const faketimeLibrary: string | null =
   places.find((place) => place !== '' && existsSync(place)) ?? null;
 
@@ -34,12 +34,12 @@ export const NO_FAKETIME =
 export function shiftedWall(): ShiftedWall {
   if (faketimeLibrary === null) throw new Error(NO_FAKETIME);
   const folder = mkdtempSync(join(tmpdir(), 'onward-wall-'));
-  // a PostgreSQL of another user reads it too
+  // a PostgreSQL server of another user reads it too
   chmodSync(folder, 0o755);
   const file = join(folder, 'offset');
   let offsetMs = 0;
   const write = (): void => {
-    // in one move: a process may read it at any moment
+    // atomic, because a process may read it at any time
     writeFileSync(`${file}.next`, `${offsetMs < 0 ? '-' : '+'}${Math.abs(offsetMs) / 1000}\n`);
     renameSync(`${file}.next`, file);
   };

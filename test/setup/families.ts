@@ -1,31 +1,29 @@
 import {
   AgentBuilder,
   ErrorPolicy,
-  modelCallFailed,
   type Agent,
   type AgentEvent,
   type ContinuationEvaluation,
-  type InferenceDriver,
-  type InferenceResponse,
   type JsonObject,
   type Tool,
 } from 'onward';
+import { type InferenceDriver, modelCallFailed, type InferenceResponse } from 'onward/drivers';
 import type { FakeClock } from 'onward/testing';
 
-/** One answer of a model whose calls are counted. */
+/** One answer of a metered model. */
 export interface Spoken {
   readonly call?: string;
-  /** How often the answer asks for it. */
+  /** How many times the answer calls it. */
   readonly times?: number;
   readonly text?: string;
   readonly tokens: number;
   readonly cost?: number | null;
   readonly delayMs?: number;
-  /** Fails with this usage, or without any. */
+  /** Fails with this usage, or without usage. */
   readonly fails?: 'with usage' | 'without usage';
 }
 
-/** Counts the model calls of a family by itself, to be compared with the accounts. */
+/** Counts the model calls of a family independently, for comparison with the totals. */
 export class Meter {
   spent = 0;
   calls = 0;
@@ -33,18 +31,18 @@ export class Meter {
   /** Sizes of the calls in flight. */
   readonly inFlight: Set<{ readonly tokens: number }> = new Set();
   mostInFlight = 0;
-  /** At the start of each call: what was known to be spent, and what calls in flight were expected to spend. */
+  /** At the start of each call: the known usage, and the expected usage of the calls in flight. */
   readonly starts: {
     readonly agent: string;
     readonly spent: number;
     readonly reserved: number;
     readonly limit: number;
   }[] = [];
-  /** Largest call of a nested agent that this process knows. */
+  /** The largest call of a nested agent that this process knows. */
   #largest = 0;
-  /** What was spent before this moment: a call that just ended has not been heard of yet. */
+  /** The usage before this moment: the usage of a call that just ended is not reported yet. */
   #spentBefore: number | null = null;
-  /** Of the calls that were in flight when a limit was reached. */
+  /** The size of the calls that were in flight when a limit was reached. */
   overdraft = 0;
   limit: number;
 
@@ -52,7 +50,7 @@ export class Meter {
     this.limit = limit;
   }
 
-  /** More was granted than is owed. */
+  /** Raises the limit by a grant. */
   raise(by: number): void {
     if (by > 0) this.overdraft = 0;
     this.limit += by;
@@ -71,7 +69,7 @@ export class Meter {
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
 
-  /** Another process takes over: it knows the accounts, and not the size of calls. */
+  /** Simulates another process, which knows the totals but not the size of calls. */
   forget(): void {
     this.#largest = 0;
   }
@@ -91,7 +89,7 @@ export class Meter {
 
 let ids = 0;
 
-/** A model that says what `speak` returns after n answers, and reports its usage only when the call is over. */
+/** A model that answers with `speak` and reports its usage only when the call ends. */
 export const meteredModel = (
   agent: string,
   meter: Meter,
@@ -151,7 +149,7 @@ const delay = (clock: FakeClock | null, ms: number, signal: AbortSignal): Promis
     else setTimeout(done, ms);
   });
 
-/** An agent over such a model, for any number of steps. */
+/** An agent with a metered model and any number of steps. */
 export const member = (
   name: string,
   meter: Meter,
@@ -167,7 +165,7 @@ export const member = (
 export const asTool = (agent: Agent, name: string): Tool =>
   agent.asTool({ name, description: `Asks ${name}.` });
 
-/** Hears how nested agents ended: the evaluations that decided, by agent. */
+/** Records how nested agents ended: the deciding evaluations, by agent. */
 export function listening(): {
   readonly ends: { readonly agent: string; readonly decisive: ContinuationEvaluation }[];
   readonly wiretap: (event: AgentEvent) => void;

@@ -1,7 +1,8 @@
 import { ErrorPolicy, type Agent, type InferenceDriver, type SessionRuntime } from 'onward';
+import { inProcessBus, type MessageBus } from 'onward/bus';
 import { mockTool } from 'onward/testing';
 import type { NumberedEvent } from '../../src/sessions/event-log.ts';
-import { FeedClient, type Reading } from './following.ts';
+import { FeedClient, type Reading, type Said } from './following.ts';
 import { mortal } from './mortal-store.ts';
 import {
   ann,
@@ -14,24 +15,27 @@ import {
   type Place,
 } from './sessions.ts';
 
-/** One answer of the model: its pieces, after which attempts it is cut off, and what it calls. */
+/** One model answer: chunks of reasoning and text, the chunks after which an attempt fails, and its tool calls. */
 export interface Answer {
+  readonly thoughts: number;
   readonly pieces: number;
   readonly cuts: readonly number[];
   readonly calls: 'look' | 'pay';
 }
-/** A client: where it reads, and the moments at which it comes and goes in turn. */
+/** A client: how it reads, and the moments at which it connects and disconnects. */
 export interface ClientPlan extends Reading {
   readonly isElsewhere: boolean;
   readonly moments: readonly number[];
 }
 export interface Scenario {
-  /** Each turn ends with an answer that calls nothing. */
+  /** Each turn ends with an answer without tool calls. */
   readonly turns: readonly (readonly Answer[])[];
   readonly prunes: readonly boolean[];
   readonly clients: readonly ClientPlan[];
-  /** At each of these moments the model waits until all have its text so far. */
+  /** At each of these moments the model waits until all clients have its text so far. */
   readonly settlesEvery: number;
+  /** Whether a bus connects the processes: then text is seen in all of them. */
+  readonly hasBus: boolean;
   readonly pausesAt: number | null;
   readonly diesAt: number | null;
 }
@@ -39,7 +43,7 @@ export interface Scenario {
 const never = (): Promise<never> => new Promise(() => {});
 const lease = { leaseMs: 300, heartbeatMs: 50 };
 
-/** Waits for something that takes no time but turns; what never comes is an error. */
+/** Polls until the condition holds and throws after 10 seconds. */
 async function soon(what: () => string, look: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 10_000;
   while (!(await look())) {
@@ -48,14 +52,14 @@ async function soon(what: () => string, look: () => boolean | Promise<boolean>):
   }
 }
 
-/** A session that is worked on here or, after a death, elsewhere, and those who read it. */
+/** A session that is processed in this process or, after a crash, in another one, with its clients. */
 export class FeedScenario {
   readonly scenario: Scenario;
   readonly id: string = 's';
   readonly #place: Place = memoryPlace();
   readonly web: SessionRuntime;
   readonly #victim = mortal(this.#place.open());
-  /** Was there from the start. */
+  /** A client that is connected from the start. */
   readonly first: FeedClient = new FeedClient({ isSmall: false, pace: 0 });
   readonly clients: readonly { readonly plan: ClientPlan; readonly client: FeedClient }[];
   readonly log: NumberedEvent[] = [];
@@ -66,15 +70,17 @@ export class FeedScenario {
   #streams = 0;
   readonly #cuts = new Map<string, number>();
 
+  readonly #bus: { readonly bus?: MessageBus };
+
   constructor(scenario: Scenario) {
     this.scenario = scenario;
+    this.#bus = scenario.hasBus ? { bus: inProcessBus() } : {};
     this.clients = scenario.clients.map((plan) => ({ plan, client: new FeedClient(plan) }));
-    this.web = clientOn(this.#place.open(), this.#agent());
-    this.worker = runtimeOn(
-      this.#victim.store,
-      this.#agent(),
-      scenario.diesAt === null ? {} : { lease },
-    );
+    this.web = clientOn(this.#place.open(), this.#agent(), this.#bus);
+    this.worker = runtimeOn(this.#victim.store, this.#agent(), {
+      ...this.#bus,
+      ...(scenario.diesAt !== null && { lease }),
+    });
   }
 
   get all(): FeedClient[] {
@@ -112,13 +118,17 @@ export class FeedScenario {
         const cut = answer.cuts[tries];
         world.#cuts.set(key, tries + 1);
         const stream = ++world.#streams;
+        const { thoughts, pieces } = answer;
+        let reasoning = '';
         let content = '';
-        for (let i = 0; i < answer.pieces; i++) {
+        for (let i = 0; i < thoughts + pieces; i++) {
           if (i === cut) throw new Error('the line was cut');
-          const text = `word ${turn} ${step} ${tries} ${i} `;
-          content += text;
-          yield { type: 'content', text };
-          await world.#spoke(stream, content);
+          const isThought = i < thoughts;
+          const text = `${isThought ? 'thought' : 'word'} ${turn} ${step} ${tries} ${i} `;
+          if (isThought) reasoning += text;
+          else content += text;
+          yield { type: isThought ? 'reasoning' : 'content', text };
+          await world.#spoke(stream, { reasoning, text: content });
         }
         const id = `call-${turn}-${step}`;
         const toolCalls = isLast ? [] : [{ id, name: answer.calls, args: {} }];
@@ -126,12 +136,13 @@ export class FeedScenario {
           for (const argsDelta of ['{', '}'])
             yield { type: 'tool_call', index: 0, id, name: answer.calls, argsDelta };
         const finishReason = isLast ? 'stop' : 'tool_calls';
-        yield { type: 'done', response: { content, toolCalls, finishReason, usage: null } };
+        const response = { content, reasoning, toolCalls, finishReason, usage: null } as const;
+        yield { type: 'done', response };
       },
     };
   }
 
-  /** Those whose moment it is come or go. */
+  /** Connects or disconnects the clients whose moment it is. */
   #pass(): void {
     const now = ++this.#moment;
     for (const { plan, client } of this.clients)
@@ -146,36 +157,38 @@ export class FeedScenario {
     client.join(isElsewhere ? this.web : this.worker, this.id);
   }
 
-  async #spoke(stream: number, text: string): Promise<void> {
+  async #spoke(stream: number, said: Said): Promise<void> {
     if (stream !== this.#streams) return never();
     this.#pass();
     const now = this.#moment;
     const { diesAt, settlesEvery } = this.scenario;
     const dies = diesAt !== null && now >= diesAt && !this.hasTakenOver;
     await pause(0);
-    if (dies || now % settlesEvery === 0) await this.#settled(text);
+    if (dies || now % settlesEvery === 0) await this.#settled(said);
     if (!dies) return;
     this.#takeOver();
     return never();
   }
 
-  /** All who are here see the text so far. */
-  #settled(text: string): Promise<void> {
-    const here = this.clients.filter(({ plan }) => !plan.isElsewhere);
+  /** Waits until all connected clients have the reasoning and the text so far. */
+  #settled(said: Said): Promise<void> {
+    const { hasBus } = this.scenario;
+    const here = this.clients.filter(({ plan }) => hasBus || !plan.isElsewhere);
     const views = [this.first, ...here.map(({ client }) => client)]
       .filter(({ isPresent }) => isPresent)
       .map(({ view }) => view);
-    const shown = (): string => JSON.stringify(views.map((view) => view.shown?.text));
+    const expected = JSON.stringify(said);
+    const shown = (): string[] => views.map((view) => JSON.stringify(view.said));
     return soon(
-      () => `${shown()} become "${text}"`,
-      () => views.every((view) => view.shown?.text === text),
+      () => `${shown().join()} become ${expected}`,
+      () => shown().every((one) => one === expected),
     );
   }
 
   #takeOver(): void {
     this.hasTakenOver = true;
     this.#victim.die();
-    this.worker = runtimeOn(this.#place.open(), this.#agent());
+    this.worker = runtimeOn(this.#place.open(), this.#agent(), this.#bus);
     for (const { plan, client } of [
       { plan: { isElsewhere: false }, client: this.first },
       ...this.clients,
@@ -186,7 +199,7 @@ export class FeedScenario {
       }
   }
 
-  /** All events of a turn are in the log. */
+  /** Runs a turn and waits until all its events are in the log. */
   async turn(text: string): Promise<void> {
     const { web, id } = this;
     const { executionId } = await web.send(id, text, ann);

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 
 /**
- * Removes a temporary folder, also while a child process still writes into it. `maxRetries` does not: it tries the
- * empty folder again, and leaves a file that came meanwhile.
+ * Removes a temporary folder, also while a child process still writes into it. `maxRetries` does not: it retries only
+ * the empty folder and leaves a file that was added in between.
  */
 export function removeFolder(folder: string): void {
   for (let tries = 1; ; tries++) {

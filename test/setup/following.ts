@@ -1,25 +1,19 @@
-import type {
-  FollowedEvent,
-  FollowOptions,
-  InferenceDriver,
-  LogPosition,
-  SessionRuntime,
-} from 'onward';
+import type { EventOf, FollowedEvent, InferenceDriver, LogPosition, SessionRuntime } from 'onward';
 import { onTestFinished } from 'vitest';
 import type { FeedReader } from '../../src/sessions/feed/feed-reader.ts';
 import type { FeedSink } from '../../src/sessions/feed/feed-sink.ts';
-import { followSession } from '../../src/sessions/feed/follow-session.ts';
+import { type FollowOptions, followSession } from '../../src/sessions/feed/follow-session.ts';
 import type { LiveStreamed } from '../../src/sessions/feed/live-source.ts';
 import { feedsOf } from '../../src/sessions/feed/feeds-of.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ann, until, type Gate } from './sessions.ts';
 
-/** A reader of `follow` that takes everything, and what it has seen. */
+/** A consumer of `follow` that reads everything, and the events it received. */
 export interface Follower {
   readonly seen: FollowedEvent[];
-  /** Where it would continue. */
+  /** The position to continue from. */
   readonly position: LogPosition | undefined;
-  /** Resolves when the feed has ended. */
+  /** Resolves when the feed ends. */
   readonly ended: Promise<void>;
   leave(): void;
 }
@@ -27,17 +21,16 @@ export interface Follower {
 export function followerOf(
   runtime: SessionRuntime,
   sessionId: string,
-  options: Partial<FollowOptions> & { readonly paceMs?: () => number } = {},
+  options: Partial<FollowOptions> & { readonly pace?: () => Promise<unknown> | undefined } = {},
 ): Follower {
-  const { paceMs, ...more } = options;
+  const { pace, ...more } = options;
   const leaving = new AbortController();
   const seen: FollowedEvent[] = [];
   const read = async (): Promise<void> => {
     const feed = runtime.follow(sessionId, { ...ann, ...more, signal: leaving.signal });
     for await (const event of feed) {
       seen.push(event);
-      const ms = paceMs?.() ?? 0;
-      if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+      await pace?.();
     }
   };
   const ended = read();
@@ -54,7 +47,7 @@ export function followerOf(
   };
 }
 
-/** A model that says its pieces, and stops before those that have a gate. */
+/** A model that streams these chunks and waits at each gate. */
 export function speaking(pieces: readonly (string | Pick<Gate, 'passed'>)[]): InferenceDriver {
   return {
     name: 'speaking',
@@ -75,11 +68,11 @@ export function speaking(pieces: readonly (string | Pick<Gate, 'passed'>)[]): In
   };
 }
 
-/** Numbered events as text, gaps included. */
+/** Numbered events as text, including gaps. */
 export const numberedIn = (seen: readonly FollowedEvent[]): string[] =>
   seen.filter(({ seq }) => seq !== null).map(({ seq, event }) => `${seq} ${event.type}`);
 
-/** The text that chunks have brought, by message. */
+/** The text of all chunks. */
 export function textIn(seen: readonly FollowedEvent[]): string {
   return seen.map(({ event }) => (event.type === 'StreamChunk' ? event.content : '')).join('');
 }
@@ -99,22 +92,33 @@ interface Shown {
   readonly text: string;
 }
 
-/** What a client has of a session over all its visits; throws where a piece is there twice, or one is missing. */
+/** The reasoning and text of a message so far. */
+export interface Said {
+  readonly reasoning: string;
+  readonly text: string;
+}
+
+/** The events that a client received over all its connections. Throws if a chunk is missing or repeated. */
 export class FeedView {
   /** Events of the log, and gaps. */
   readonly log: FollowedEvent[] = [];
-  /** Finished messages of the model, by id. */
+  /** Finished assistant messages, by id. */
   readonly messages: Map<string, string> = new Map();
-  /** Those whose text had not come before them. */
+  /** Messages whose text was not streamed before. */
   readonly unstreamed: string[] = [];
-  /** The text that is being made, also from an earlier visit. */
-  shown: { readonly messageId: string; readonly text: string } | null = null;
-  /** Texts and arguments of this visit. */
+  /** The message in progress, also from an earlier connection. */
+  shown: (Said & { readonly messageId: string }) | null = null;
+  /** Texts and arguments of this connection. */
   readonly #parts: Map<string, Shown> = new Map();
 
   get position(): LogPosition | undefined {
     const last = this.log.at(-1);
     return last && { executionId: last.event.executionId, seq: last.seq ?? 0 };
+  }
+
+  get said(): Said {
+    const { reasoning = '', text = '' } = this.shown ?? {};
+    return { reasoning, text };
   }
 
   newVisit(): void {
@@ -126,12 +130,14 @@ export class FeedView {
     if (event.type === 'StreamChunk' || event.type === 'ReasoningDelta') {
       const { type, messageId, attempt, restart = 0, content, offset } = event;
       const text = this.#add(type, `${messageId} ${attempt} ${restart}`, content, offset);
-      if (type === 'StreamChunk') this.shown = { messageId, text };
+      const before = this.shown?.messageId === messageId ? this.said : { reasoning: '', text: '' };
+      const part = type === 'StreamChunk' ? { text } : { reasoning: text };
+      this.shown = { messageId, ...before, ...part };
     } else if (event.type === 'ToolCallDelta')
       this.#add(`call ${event.toolCallId}`, '', event.argsDelta, event.offset);
     if (seq === null) return;
     this.log.push(followed);
-    if (event.type === 'MessageAdded') this.#finish(event.messageId, event.role, event.content);
+    if (event.type === 'MessageAdded') this.#finish(event);
     if (event.type === 'StreamDiscarded' || event.type === 'gap') this.#clear();
   }
 
@@ -145,13 +151,14 @@ export class FeedView {
     return text;
   }
 
-  #finish(messageId: string, role: string, content: string): void {
+  #finish({ messageId, role, content, reasoning = '' }: EventOf<'MessageAdded'>): void {
     if (role !== 'assistant') return;
-    const { shown } = this;
-    if (shown?.messageId === messageId && !content.startsWith(shown.text))
-      throw new Error(`"${shown.text}" was shown of "${content}"`);
+    const { shown, said } = this;
+    const isPart = content.startsWith(said.text) && reasoning.startsWith(said.reasoning);
+    if (shown?.messageId === messageId && !isPart)
+      throw new Error(`${JSON.stringify(said)} was shown of "${content}" and "${reasoning}"`);
     this.messages.set(messageId, content);
-    if (shown?.text !== content) this.unstreamed.push(content);
+    if (said.text !== content || said.reasoning !== reasoning) this.unstreamed.push(content);
     this.#clear();
   }
 
@@ -161,17 +168,17 @@ export class FeedView {
   }
 }
 
-/** How a client reads: `follow` at a pace, or as a client whose buffer takes a few events. */
+/** How a client reads: `follow` at a pace, or with a small buffer. */
 export interface Reading {
   readonly isSmall: boolean;
-  /** Turns of the event loop for each event. */
+  /** Event loop turns per event. */
   readonly pace: number;
 }
 
 const POLLING = { busyMs: 2, idleMs: 2, clock: systemClock };
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** A client that comes, goes, and continues where it was. */
+/** A client that connects, disconnects, and continues at its position. */
 export class FeedClient {
   readonly view: FeedView = new FeedView();
   readonly failures: unknown[] = [];
@@ -205,7 +212,7 @@ export class FeedClient {
         ...options,
         signal,
       })) {
-        // what was on its way when the client left is lost
+        // events in transit when the client disconnects are lost
         if (signal.aborted) return;
         this.view.take(event);
         for (let i = 0; i < this.#reading.pace; i++) await nextTurn();
@@ -220,7 +227,7 @@ export class FeedClient {
   }
 }
 
-/** Has capacity for a few live events, and hands them on one by one. */
+/** A sink with a small buffer that passes live events on one by one. */
 class SmallSink implements FeedSink {
   readonly #view: FeedView;
   readonly #pace: number;
@@ -254,7 +261,7 @@ class SmallSink implements FeedSink {
   }
 
   takeText(events: readonly LiveStreamed[], known: ReadonlySet<LiveStreamed>): void {
-    // a screen that has a part of the text takes the rest
+    // a UI that has part of the text takes the rest
     for (const live of events) if (!known.has(live)) this.#inbox.push(live);
   }
 

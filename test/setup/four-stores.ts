@@ -1,11 +1,11 @@
 import { memoryStore } from 'onward/stores/memory';
-import type { SessionStore } from 'onward';
+import type { SessionStore } from 'onward/stores';
 import { keyValueStore } from '../../src/sessions/stores/key-value/index.ts';
 import { mapDriver } from './key-values.ts';
 import { open } from './postgres-stores.ts';
 import { sqlitePlace } from './sessions.ts';
 
-/** Each store there is, for `describe.each`. PostgreSQL is shared by the file: give sessions ids of their own. */
+/** Every store, for `describe.each`. The tests of a file share PostgreSQL: use unique session ids. */
 export const stores: readonly (readonly [string, () => SessionStore])[] = [
   ['memory', () => memoryStore()],
   ['key-value', () => keyValueStore(mapDriver())],

@@ -18,7 +18,7 @@ export interface Ended extends Omit<Setting, 'builder'> {
   readonly state: AgentState;
 }
 
-/** Runs the script to its stop; the answer `done` is what comes after it. */
+/** Runs the script until it stops. The next answer is `done`. */
 export async function ended(
   script: readonly ScenarioStep[],
   shaped: (builder: AgentBuilder, clock: FakeClock) => AgentBuilder,

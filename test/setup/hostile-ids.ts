@@ -1,4 +1,7 @@
-/** Ids of calls as a careless or hostile provider may choose them. */
+import { AgentBuilder, type Agent, type JsonObject, type Tool } from 'onward';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+
+/** Tool call ids that a careless or hostile provider may send. */
 export const hostileIds: readonly string[] = [
   '__proto__',
   'constructor',
@@ -33,9 +36,27 @@ export const hostileIds: readonly string[] = [
   '\u202e',
 ];
 
-/** As a title of a test may show it. */
+/** The id as shown in a test title. */
 export const shownId = (id: string): string =>
   JSON.stringify(id.length > 40 ? `${id.length} x` : id);
 
-/** What every id of a new record looks like. */
+/** The format of every recorded call id. */
 export const usableId: RegExp = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** An agent two levels above the tool. All tool calls use this id. */
+export function nestedTwice(id: string, tool: Tool, args: JsonObject): Agent {
+  const named = (name: string, callee: Tool, given: JsonObject): Agent =>
+    AgentBuilder.base()
+      .withName(name)
+      .withDriver(
+        DeterministicDriver.fromSteps(
+          ScenarioStep.toolCalls([{ name: callee.name, id, args: given }]),
+          ScenarioStep.final(`${name} done`),
+        ),
+      )
+      .withTools(callee)
+      .build();
+  const asked = (agent: Agent): Tool => agent.asTool({ name: 'ask', description: 'Asks.' });
+  const input = { input: 'go' };
+  return named('root', asked(named('middle', asked(named('inner', tool, args)), input)), input);
+}

@@ -14,8 +14,8 @@ import { basename, join, resolve } from 'node:path';
 import { removeFolder } from './folders.ts';
 
 /**
- * Installs the packages of a folder's lock file below `build/`, once per lock file, and returns the folder that holds
- * them. Workers that ask at the same time get the same folder.
+ * Installs the packages of a lock file below `build/`, once per lock file, and returns the folder. Workers that call it
+ * at the same time get the same folder.
  */
 export function installed(source: string): string {
   const files = ['package.json', 'package-lock.json'];
@@ -30,7 +30,7 @@ export function installed(source: string): string {
   try {
     for (const file of files) cpSync(join(source, file), join(draft, file));
     ci(draft);
-    // a database that is started as another user has to be able to read it
+    // a database that runs as another user has to be able to read it
     chmodSync(draft, 0o755);
     renameSync(draft, folder);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { KeyValueDriver } from '../../src/sessions/stores/key-value/index.ts';
 
-/** Each method takes a moment, as over a network, so that calls that are made at once meet. */
+/** Each method waits a moment, like over a network, so that concurrent calls overlap. */
 export function mapDriver(): KeyValueDriver {
   const entries = new Map<string, string>();
   return {

@@ -13,15 +13,15 @@ export interface LeaseRig {
   readonly keeper: LeaseKeeper;
   readonly faults: Faults;
   readonly asked: { readonly renew: number; readonly signals: number };
-  /** Makes a session with something to do. */
+  /** Creates a session with a pending command. */
   open(id: string): Promise<void>;
-  /** Makes one and claims it; `told` and `lost` are what its work hears. */
+  /** Creates a session and claims it. `told` and `lost` record what its run receives. */
   hold(id: string): Promise<{ lease: Lease; told: unknown[]; lost: unknown[] }>;
-  /** Another worker takes the session as soon as its lease allows. */
+  /** Another worker claims the session as soon as its lease allows. */
   take(id: string): ReturnType<SessionStore['claim']>;
 }
 
-/** A keeper over a store that breaks down as it is told to, and counts who asked. */
+/** A lease keeper on a store with injected faults and counted calls. */
 export function leaseRig(): LeaseRig {
   const store = memoryStore();
   const faults: Faults = {};
@@ -59,6 +59,7 @@ export function leaseRig(): LeaseRig {
     lease.listen({
       signalled: ({ stopReason, pauseReason }) => told.push([stopReason, pauseReason]),
       lost: (error) => lost.push((error as { code: string }).code),
+      handOver: () => {},
     });
     return { lease, told, lost };
   };
@@ -74,7 +75,7 @@ export const codeOf = (work: Promise<unknown> | undefined): Promise<unknown> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 
-/** Lets time pass while it is awaited. */
+/** Advances the timers while the work is pending. */
 export async function advanced<T>(work: Promise<T> | undefined): Promise<T | undefined> {
   work?.catch(() => {});
   await vi.advanceTimersByTimeAsync(10_000);

@@ -4,7 +4,7 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-/** Another process that runs this SQL on a file, then stays where it is until it is released. */
+/** Starts another process that runs this SQL on a file and holds its lock until it is released. */
 export async function lockProcess(path: string, sql: string): Promise<Lock> {
   const code = `
     const { DatabaseSync } =

@@ -8,7 +8,7 @@ export interface Received {
   readonly headers: IncomingMessage['headers'];
   /** Parsed JSON. */
   readonly body: Record<string, unknown>;
-  /** Settles when the client has gone before the answer was complete. */
+  /** Resolves when the client disconnects before the answer is complete. */
   readonly left: Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface Loopback {
   readonly close: () => Promise<void>;
 }
 
-/** A server on this machine that gives one reply after the other; past the last one it answers 599. */
+/** A local server that sends these replies in order, then status 599. */
 async function loopback(...replies: readonly Reply[]): Promise<Loopback> {
   const requests: Received[] = [];
   const server = createServer((incoming, response) => {
@@ -56,7 +56,7 @@ async function loopback(...replies: readonly Reply[]): Promise<Loopback> {
   return { url: `http://127.0.0.1:${port}/v1`, requests, close };
 }
 
-/** The same, closed when the test is over. */
+/** The same server, closed when the test ends. */
 export async function serve(...replies: readonly Reply[]): Promise<Loopback> {
   const server = await loopback(...replies);
   onTestFinished(server.close);
@@ -82,7 +82,7 @@ export const sse =
     response.end([...chunks, '[DONE]'].map(event).join(''));
   };
 
-/** Chunks, and then the connection breaks. */
+/** Chunks, then a broken connection. */
 export const broken =
   (...chunks: readonly unknown[]): Reply =>
   async (response) => {
@@ -92,7 +92,7 @@ export const broken =
     response.destroy();
   };
 
-/** Chunks, and then silence. */
+/** Chunks, then silence. */
 export const silent =
   (...chunks: readonly unknown[]): Reply =>
   (response) => {
@@ -100,13 +100,13 @@ export const silent =
     response.write(chunks.length === 0 ? ': waiting\n\n' : chunks.map(event).join(''));
   };
 
-/** Not even a status. */
+/** Sends nothing, not even a status. */
 export const mute: Reply = () => {};
 
 const event = (chunk: unknown): string =>
   `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`;
 
-/** One chunk of a streamed chat answer. */
+/** One chunk of a streamed Chat Completions answer. */
 export const delta = (
   content: string | Record<string, unknown>,
   finish_reason: string | null = null,
@@ -119,7 +119,7 @@ export const delta = (
   ...more,
 });
 
-/** A whole chat answer. */
+/** A complete Chat Completions answer. */
 export const completion = (
   message: string | Record<string, unknown>,
   finish_reason: string = 'stop',

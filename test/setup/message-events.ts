@@ -32,7 +32,7 @@ export class Heard {
   }
 }
 
-/** The conversation without tools and without what the loop said. */
+/** The conversation without tool and synthetic messages. */
 export const spoken = ({
   messages,
 }: AgentState): { messageId: string; role: string; content: string }[] =>

@@ -1,6 +1,6 @@
-import type { SessionStore } from 'onward';
+import type { SessionStore } from 'onward/stores';
 
-/** The store as a process sees it that dies: from then on it hears and writes nothing. */
+/** A store for a process that dies: after that it receives and writes nothing. */
 export function mortal(store: SessionStore): { readonly store: SessionStore; die(): void } {
   let isDead = false;
   const mortalStore = Object.fromEntries(

@@ -25,7 +25,7 @@ export const builder = (
 export const asTool = (agent: Agent, name = 'help'): Tool =>
   agent.asTool({ name, description: 'Helps with a task.' });
 
-/** A root that calls `child` once and then answers. */
+/** A root that calls `child` once, then answers. */
 export const rootOf = (child: Agent): Agent =>
   builder('root', [toolCall('help', ask), final('done')], asTool(child))
     .withErrorPolicy(ErrorPolicy.ignoreToolErrors())

@@ -16,10 +16,10 @@ export interface NextApp {
   serve(command: 'dev' | 'start'): Promise<Example>;
 }
 
-/** Both Next examples use one install: a test compares the versions in their package.json files. */
+/** Both Next examples share one install: a test compares the versions in their package.json files. */
 const lockOfNext = 'examples/next-use-chat';
 
-/** Copies an example beside the packages of its lock file, because Next writes beside its sources. */
+/** Copies an example next to the packages of its lock file, because Next writes next to its sources. */
 export function nextApp(example: string): NextApp {
   let cwd = '';
   let next = '';

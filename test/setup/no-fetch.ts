@@ -1,4 +1,4 @@
-/** No request leaves a test: only servers that it started itself, on the loopback, can be reached. */
+/** Lets a test reach only local servers. */
 const send = globalThis.fetch;
 
 globalThis.fetch = async (input, init) => {

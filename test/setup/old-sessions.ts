@@ -1,12 +1,6 @@
-import {
-  AgentBuilder,
-  defineTool,
-  SessionRuntime,
-  type Agent,
-  type InferenceDriver,
-  type InferenceResponse,
-  type SessionStore,
-} from 'onward';
+import { AgentBuilder, defineTool, SessionRuntime, type Agent } from 'onward';
+import type { InferenceDriver, InferenceResponse } from 'onward/drivers';
+import type { SessionStore } from 'onward/stores';
 
 export const ada: { readonly owner: string } = { owner: 'ada' };
 
@@ -16,7 +10,7 @@ const parameters = {
   required: ['value'],
 } as const;
 
-/** Answers by the last message: `say x` with text, `<tool> x` with a call of that tool and then with text. */
+/** Answers the last message: `say x` with text, `<tool> x` with a call of that tool and then with text. */
 const driver: InferenceDriver = {
   name: 'scripted',
   model: 'scripted',
@@ -32,7 +26,7 @@ const driver: InferenceDriver = {
   },
 };
 
-/** The agent whose sessions are in the files of `test/fixtures/sqlite`. `ran` has the tools that ran. */
+/** The agent of the sessions in `test/fixtures/sqlite`. `ran` lists the tools that ran. */
 export function oldAgent(ran: string[] = []): Agent {
   const tool = (name: string, execute: (value: string) => unknown, needsApproval = false) =>
     defineTool({
@@ -56,7 +50,7 @@ export function oldAgent(ran: string[] = []): Agent {
     .build();
 }
 
-/** Fills a store as the fixtures were filled: finished, forked, paused, queued, and left in the middle of a tool. */
+/** Fills a store like the fixtures: sessions that are finished, forked, paused, queued and interrupted in a tool. */
 export async function writeOldSessions(store: SessionStore): Promise<void> {
   const ran: string[] = [];
   const agents = [oldAgent(ran)];

@@ -9,7 +9,7 @@ import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { vi } from 'vitest';
 import { leakIn, planted, redactor } from './canary.ts';
 
-/** Everything that leaves a run, as text. */
+/** Everything that a run outputs, as text. */
 export class Outlets {
   readonly texts: Record<string, string> = {};
   readonly #events: string[] = [];
@@ -62,6 +62,6 @@ export class Outlets {
   }
 }
 
-/** A model that puts every secret into one call. */
+/** A model that puts every secret into one tool call. */
 export const callsTool = (): DeterministicDriver =>
   DeterministicDriver.fromSteps(ScenarioStep.toolCall('vault', planted), ScenarioStep.final('Ok.'));

@@ -1,15 +1,9 @@
-import type {
-  AgentBuilder,
-  Grants,
-  InferenceDriver,
-  ResumeSessionOptions,
-  Session,
-  SessionRuntime,
-} from 'onward';
+import type { AgentBuilder, Grants, InferenceDriver, Session, SessionRuntime } from 'onward';
 import { mockTool } from 'onward/testing';
+import type { ResumeSessionOptions } from '../../src/sessions/session-options.ts';
 import { ann, builderWith, memoryPlace, runtimeOn, waiting, type Place } from './sessions.ts';
 
-/** A model that never comes to an end: each call asks for the tool, with 100 tokens and 1 unit of cost. */
+/** A model that calls the tool in every answer, with 100 tokens and 1 cost unit per call. */
 function endless(cost: number | null = 1): InferenceDriver & { readonly calls: number } {
   let calls = 0;
   return {
@@ -39,11 +33,11 @@ export interface Stopped {
   readonly runtime: SessionRuntime;
   readonly driver: InferenceDriver & { readonly calls: number };
   readonly session: Session;
-  /** What an owner asks for. */
+  /** Resumes with a grant from the owner. */
   grant(grant: Grants, id?: string): Promise<Session>;
 }
 
-/** A session `s` that has met a limit. */
+/** A session `s` that has reached a limit. */
 export async function stoppedBy(
   limits: (builder: AgentBuilder) => AgentBuilder,
   options: Parameters<typeof runtimeOn>[2] = {},

@@ -4,37 +4,37 @@ import type { Said } from './provider-wires.ts';
 import { ann, runtimeOn, until, waiting, type Place } from './sessions.ts';
 import { builderFor, type Scene } from './turn-exits.ts';
 
-/** A way into a parked session: the work fails each time it is tried, from this moment of the turn on. */
+/** A way to park a session: its run fails on every try from this point of the turn on. */
 export interface Parking {
   readonly name: string;
   readonly script: readonly Said[];
-  /** What the model says once the work can be done again. */
+  /** The answers of the model once the run works again. */
   readonly rest: readonly Said[];
-  /** How the turn ends after the retry. */
+  /** The status of the turn after the retry. */
   readonly ends: AgentStatus;
-  /** Resolves when the work fails. */
+  /** Resolves when the run starts to fail. */
   reach(parking: ParkingScene, scene: Scene): Promise<unknown>;
 }
 
 interface ParkingScene {
   readonly runtime: SessionRuntime;
-  /** From now on the work fails. */
+  /** Makes the run fail from now on. */
   fail(): void;
-  /** The worker that has the session is gone, and says nothing of it. */
+  /** Kills the worker of the session without notice. */
   die(): void;
 }
 
-/** Times short enough to see several tries of one turn in a test. */
+/** Short enough for several tries of one turn in a test. */
 const lease = { leaseMs: 120, heartbeatMs: 30, signalMs: 30 };
 
-/** A session that was parked. */
+/** A parked session. */
 export interface Parked {
   readonly runtime: SessionRuntime;
-  /** The cause is gone, but for so many more tries. */
+  /** Removes the cause, after this many more failures. */
   repair(failuresLeft?: number): void;
 }
 
-/** Parks the session `s` in `place` in this way. */
+/** Parks the session `s` in `place`. */
 export async function parked(
   { reach }: Pick<Parking, 'reach'>,
   scene: Scene,
@@ -50,7 +50,7 @@ export async function parked(
     runtimeOn(store, agent, { lease, deps, onError: () => {} });
   const doomed = mortal(place.open());
   const runtime = worker(doomed.store);
-  runtime.wiretap(() => {}); // so that answers are streamed
+  runtime.wiretap(() => {}); // streams the answers
   await runtime.create({ id: 's', ...ann });
   await reach({ runtime, fail: () => void (failuresLeft = Infinity), die: doomed.die }, scene);
   const other = worker();
@@ -102,7 +102,7 @@ export const parkings: readonly Parking[] = [
     },
   },
   {
-    name: 'in the middle of a tool that must not run again',
+    name: 'during a non-idempotent tool',
     script: [{ calls: [{ name: 'look' }, { name: 'wait' }] }],
     rest: [],
     ends: 'failed',

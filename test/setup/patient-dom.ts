@@ -1,4 +1,4 @@
-/** A busy machine is slow, not wrong: what a page shows is waited for longer than the second that is the default. */
+/** A slow machine is not an error: waits longer for page content than the default of one second. */
 if ('document' in globalThis) {
   const { configure } = await import('@testing-library/dom');
   configure({ asyncUtilTimeout: 15_000 });

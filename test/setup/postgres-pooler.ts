@@ -3,14 +3,14 @@ import { endsRound, WireMessages, type WireMessage } from './postgres-wire.ts';
 
 export interface PostgresPooler {
   readonly url: string;
-  /** How often a connection of the server went from one client to another. */
+  /** How many times a server connection moved from one client to another. */
   readonly handovers: number;
   close(): Promise<void>;
 }
 
 /**
- * Shares a few connections of a server among any number of clients, a transaction at a time, and resets nothing in
- * between: as PgBouncer does in transaction mode. `options` of the address go to the server, not to the clients.
+ * Shares a few server connections among any number of clients, one transaction at a time, without a reset in between,
+ * like PgBouncer in transaction mode. The `options` parameter of the address goes to the server, not to the clients.
  */
 export async function postgresPooler(serverUrl: string, size: number): Promise<PostgresPooler> {
   const target = new URL(serverUrl);
@@ -118,7 +118,7 @@ export async function postgresPooler(serverUrl: string, size: number): Promise<P
 
 const IDLE = 'I'.charCodeAt(0);
 
-/** A connection to the server; `ready` is called once it can be used. */
+/** A connection to the server. Calls `ready` once it can be used. */
 class Backend {
   lastClient: Socket | null = null;
   readonly #socket: Socket;
@@ -170,7 +170,7 @@ function startup({ username, pathname, searchParams }: URL): Buffer {
   return framed('', version, ...fields.map(text), Buffer.from([0]));
 }
 
-/** Lets every client in: the server behind does too. */
+/** Accepts every client, as the server does. */
 const greeting = (): Buffer =>
   Buffer.concat([
     framed('R', Buffer.alloc(4)),

@@ -3,59 +3,59 @@ import { between, pick } from '../kill/random.ts';
 import { endsRound, statementOf, WireMessages, type WireMessage } from './postgres-wire.ts';
 
 /**
- * What becomes of a statement. `cut`: it does not reach the server, and the connection breaks. `lose`: it is carried
- * out, and the connection breaks before the answer. `silence` and `swallow`: the same, but the connection stays and says
- * nothing more. `delay`: the answer comes late.
+ * What happens to a statement. `cut`: it does not reach the server, and the connection breaks. `lose`: it is executed,
+ * and the connection breaks before the answer. `silence` and `swallow`: the same, but the connection stays open and
+ * sends nothing more. `delay`: the answer is late.
  */
 export type Effect = 'cut' | 'lose' | 'silence' | 'swallow' | 'delay';
 
 export interface Fault {
   readonly effect: Effect;
-  /** Statements that it meets. Default: all. */
+  /** The statements that it affects. Default: all. */
   readonly on?: RegExp;
-  /** How many of them. Default 1. */
+  /** How many statements it affects. Default 1. */
   readonly times?: number;
-  /** Of a delay. Default 100. */
+  /** Delay in milliseconds. Default 100. */
   readonly delayMs?: number;
-  /** Called when it has met a statement. */
+  /** Called when it affects a statement. */
   met?(text: string): void;
 }
 
 export interface Chaos {
-  /** From `seededRandom`: the same seed gives the same faults to the same statements in the same order. */
+  /** From `seededRandom`: the same seed gives the same faults for the same statements in the same order. */
   readonly random: () => number;
-  /** The share of statements that something happens to, from 0 to 1. */
+  /** The share of affected statements, from 0 to 1. */
   readonly share: number;
   readonly effects: readonly Effect[];
   readonly on?: RegExp;
-  /** Longest delay. Default 100. */
+  /** Longest delay in milliseconds. Default 100. */
   readonly delayMs?: number;
 }
 
 export interface PostgresProxy {
   /** The connection string of the server, through the proxy. */
   readonly url: string;
-  /** All statements that clients have sent, in order. */
+  /** All statements from clients, in order. */
   readonly statements: readonly string[];
-  /** Connections that were made. */
+  /** Number of connections made. */
   readonly connections: number;
-  /** The next such statement meets the fault; faults are asked in the order of their arming. */
+  /** Applies the fault to the next matching statement. Faults are checked in the order they were armed. */
   arm(fault: Fault): void;
-  /** Faults that have met nothing yet are forgotten. */
+  /** Removes faults that have not been used yet. */
   disarm(): void;
-  /** Statements meet faults by chance, until null is given. */
+  /** Applies random faults until null is passed. */
   chaos(chaos: Chaos | null): void;
-  /** No connection that is there says anything more, in either direction; new ones work. */
+  /** Makes all current connections silent in both directions. New ones work. */
   silenceAll(): void;
-  /** All connections break. */
+  /** Breaks all connections. */
   cutAll(): void;
-  /** New connections are refused until `accept`. */
+  /** Refuses new connections until `accept`. */
   refuse(): void;
   accept(): void;
   close(): Promise<void>;
 }
 
-/** A TCP proxy before a PostgreSQL server that reads what passes, and breaks down as it is told to. */
+/** A TCP proxy in front of a PostgreSQL server that reads the traffic and injects faults. */
 export async function postgresProxy(serverUrl: string): Promise<PostgresProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<Pair>();
@@ -116,7 +116,7 @@ export async function postgresProxy(serverUrl: string): Promise<PostgresProxy> {
   };
 }
 
-/** A client's connection and its own to the server. */
+/** A client connection and its server connection. */
 class Pair {
   readonly #client: Socket;
   readonly #server: Socket;
@@ -124,7 +124,7 @@ class Pair {
   #isSilent = false;
   #round: WireMessage[] = [];
   #answer: Buffer[] = [];
-  /** What becomes of the answer that is awaited. */
+  /** What happens to the pending answer. */
   #fault: Fault | null = null;
 
   constructor(client: Socket, server: Socket, faultFor: (text: string) => Fault | null) {

@@ -18,11 +18,11 @@ import {
 import { startPostgres, type TestPostgres } from './postgres.ts';
 
 export let server: TestPostgres;
-/** A superuser's own connections, to look and to disturb. */
+/** Superuser connections to inspect and disturb the server. */
 let admin: pg.Pool;
 const opened: SessionStore[] = [];
 export const schemas: string[] = [];
-/** Schemas of this run, which may share a server with others. */
+/** Creates a schema for this run, which may share a server with others. */
 export const newSchema = (): string => {
   const schema = `test_${fresh('s').replaceAll('-', '').slice(0, 20)}`;
   schemas.push(schema);
@@ -30,7 +30,7 @@ export const newSchema = (): string => {
 };
 export const schema: string = newSchema();
 
-/** The server's address, with more parameters. */
+/** The address of the server with more parameters. */
 export const address = (parameters: Record<string, string> = {}): string => {
   const url = new URL(server.url);
   for (const [name, value] of Object.entries({ application_name: schema, ...parameters }))
@@ -60,7 +60,7 @@ afterAll(async () => {
   await server?.stop();
 }, 60_000);
 
-/** Waits until as many connections of our stores wait for a lock. */
+/** Waits until this many store connections wait for a lock. */
 async function untilBlocked(count: number): Promise<number[]> {
   for (let tries = 0; tries < 1000; tries++) {
     const rows = await query<{ pid: number }>(
@@ -87,7 +87,7 @@ async function whileLocked<T>(
   }
 }
 
-/** Starts the works one after the other while the session is locked, so that each waits with an old view of it. */
+/** Starts the works one by one while the session is locked, so that each waits with an old view of it. */
 export const queued = async <T extends readonly (() => Promise<unknown>)[]>(
   sessionId: string,
   ...works: T
@@ -99,10 +99,10 @@ export const queued = async <T extends readonly (() => Promise<unknown>)[]>(
       await untilBlocked(running.length);
     }
     await unlock();
-    return (await Promise.all(running)) as never; // in the order of the works
+    return (await Promise.all(running)) as never; // in order
   });
 
-/** What a call says whose connection is ended while it waits. */
+/** Returns the result of a call whose connection is closed while it waits. */
 export const cutOff = (sessionId: string, work: () => Promise<unknown>): Promise<unknown> =>
   whileLocked(sessionId, async () => {
     const pending = work().catch((error: unknown) => error);
@@ -118,7 +118,7 @@ export const answer: Parameters<SessionStore['decide']>[1] = {
   at: at(40),
 };
 
-/** A held session with nothing left to do but a call that waits. */
+/** A held session with only a waiting call left. */
 export async function aboutToPause(store: SessionStore): Promise<Held> {
   const held = await makeHarness(store, 60).held();
   const next = await store.nextCommand(held.id);

@@ -1,14 +1,14 @@
-/** Reads a PostgreSQL connection as messages, however its bytes arrive. */
+/** Splits a PostgreSQL connection into messages, however its bytes arrive. */
 export class WireMessages {
   #bytes: Buffer = Buffer.alloc(0);
-  /** A client's first messages have no type. */
+  /** The first messages of a client have no type. */
   #isStarting: boolean;
 
   constructor(isOfClient: boolean) {
     this.#isStarting = isOfClient;
   }
 
-  /** The messages that are whole by now. */
+  /** Returns the messages that are complete. */
   push(bytes: Buffer): WireMessage[] {
     this.#bytes = Buffer.concat([this.#bytes, bytes]);
     const messages: WireMessage[] = [];
@@ -35,17 +35,17 @@ export class WireMessages {
 }
 
 export interface WireMessage {
-  /** The letter of the protocol, or `startup`, or `ssl`. */
+  /** The protocol letter, `startup` or `ssl`. */
   readonly type: string;
   readonly bytes: Buffer;
 }
 
 const SSL_REQUEST = 80_877_103;
 
-/** Whether the client waits for an answer to all it has sent. */
+/** Whether the client waits for the answer to everything it sent. */
 export const endsRound = ({ type }: WireMessage): boolean => type === 'Q' || type === 'S';
 
-/** Texts that end with a zero byte. */
+/** Strings that end with a zero byte. */
 function textsIn(bytes: Buffer, from: number, count: number): string[] {
   const texts: string[] = [];
   let at = from;
@@ -57,7 +57,7 @@ function textsIn(bytes: Buffer, from: number, count: number): string[] {
   return texts;
 }
 
-/** The SQL of what a client sends up to an answer; statements that it prepared earlier are known by name. */
+/** The SQL that a client sends before an answer. Prepared statements are found by name. */
 export function statementOf(round: readonly WireMessage[], prepared: Map<string, string>): string {
   for (const { type, bytes } of round) {
     if (type === 'Q') return textsIn(bytes, 5, 1)[0] ?? '';

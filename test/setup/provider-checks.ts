@@ -2,7 +2,7 @@ import { isRecord } from '../../src/json.ts';
 
 type Json = Record<string, unknown>;
 
-/** Why a provider would refuse the body of a request, or null. */
+/** Why a provider would reject the request body, or null. */
 export type BodyCheck = (body: Json, stored: ReadonlySet<string>) => string | null;
 
 const list = (value: unknown): readonly Json[] =>
@@ -10,7 +10,7 @@ const list = (value: unknown): readonly Json[] =>
 const idPattern = /^[\w-]+$/;
 const namePattern = /^[\w-]{1,64}$/;
 
-/** Chat Completions: results right behind the calls, each call answered once, no message in between. */
+/** Chat Completions: results follow their calls at once, and each call is answered once. */
 export const chatProblem: BodyCheck = ({ messages }) => {
   const open = new Set<string>();
   for (const [i, message] of list(messages).entries()) {
@@ -46,7 +46,10 @@ function callProblem(id: unknown, called: unknown, open: Set<string>): string | 
   return `has arguments that are no object: ${String(args)}`;
 }
 
-/** Responses: each call has one output behind it; references lead to items of answers that came to an end. */
+/**
+ * Responses: each call has one output after it, references point to items of completed answers, and reasoning is
+ * encrypted, without an id that was not stored, and followed by the item that it led to.
+ */
 export const responsesProblem: BodyCheck = ({ input }, stored) => {
   const open = new Set<string>();
   const items = list(input);
@@ -57,6 +60,13 @@ export const responsesProblem: BodyCheck = ({ input }, stored) => {
     } else if (item['type'] === 'function_call') {
       const problem = callProblem(item['call_id'], item, open);
       if (problem !== null) return `${at} ${problem}`;
+    } else if (item['type'] === 'reasoning') {
+      const next = items[i + 1];
+      if (typeof item['encrypted_content'] !== 'string') return `${at} is not encrypted`;
+      if ('id' in item && !stored.has(String(item['id']))) return `${at} has an unknown id`;
+      if (!Array.isArray(item['summary'])) return `${at} has no summary`;
+      if (next?.['role'] !== 'assistant' && next?.['type'] === undefined)
+        return `${at} came without the item that must follow it`;
     } else if (item['type'] === 'item_reference') {
       const id = String(item['id']);
       if (!stored.has(id)) return `${at}: there is no item ${id}`;
@@ -71,7 +81,7 @@ export const responsesProblem: BodyCheck = ({ input }, stored) => {
   return open.size > 0 ? `${[...open].join(', ')} is unanswered at the end` : null;
 };
 
-/** Messages: the user begins and ends, roles take turns, results lead the message behind their calls. */
+/** Messages: the user starts and ends, roles alternate, results come first in the message after their calls. */
 export const anthropicProblem: BodyCheck = ({ messages }, stored) => {
   let open = new Set<string>();
   let last = 'assistant';
@@ -106,7 +116,7 @@ export const anthropicProblem: BodyCheck = ({ messages }, stored) => {
   return open.size > 0 ? `${[...open].join(', ')} is unanswered at the end` : null;
 };
 
-/** generateContent: the user begins and ends, as many responses as calls in the content behind them. */
+/** generateContent: the user starts and ends, with as many responses as calls in the content after them. */
 export const googleProblem: BodyCheck = ({ contents }) => {
   let open: string[] = [];
   let last = 'model';

@@ -14,17 +14,17 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** An answer of a model, in no provider's words. */
+/** A model answer, independent of any provider. */
 export interface Said {
   readonly thought?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args?: string | Json }[];
   readonly finish?: 'length' | 'content_filter' | 'refusal';
-  /** Says no more after the text, and leaves the line open. */
+  /** Sends nothing after the text and leaves the connection open. */
   readonly hangs?: true;
-  /** The line breaks after the text. */
+  /** Breaks the connection after the text. */
   readonly breaks?: true;
-  /** Refuses with this status instead. */
+  /** Fails with this status instead. */
   readonly status?: number;
 }
 
@@ -32,7 +32,7 @@ interface Numbered extends Said {
   readonly n: number;
 }
 
-/** How a provider is spoken to, and how it speaks. */
+/** The API of a provider. */
 export interface Wire {
   readonly name: string;
   model(fetch: typeof globalThis.fetch): ModelInput;
@@ -40,7 +40,7 @@ export interface Wire {
   whole(said: Numbered): Json;
   /** The events up to the end of the text, and the rest. */
   stream(said: Numbered): readonly [readonly Json[], readonly Json[]];
-  /** What later requests may refer to once the answer has come to its end. */
+  /** Item ids that later requests may refer to once the answer is complete. */
   stores(said: Numbered): readonly string[];
 }
 
@@ -131,14 +131,14 @@ const emptied = (item: Json): Json => ({
 
 function responseOf({ n, finish }: Numbered): Json {
   const reason = finish === 'length' ? 'max_output_tokens' : finish;
-  const isCut = finish === 'length' || finish === 'content_filter';
+  const isTruncated = finish === 'length' || finish === 'content_filter';
   return {
     id: `resp_${n}`,
     object: 'response',
     created_at: 1,
     model: 'gpt-5',
-    status: isCut ? 'incomplete' : 'completed',
-    incomplete_details: isCut ? { reason } : null,
+    status: isTruncated ? 'incomplete' : 'completed',
+    incomplete_details: isTruncated ? { reason } : null,
     usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
   };
 }
@@ -152,7 +152,14 @@ function outputOf({ n, thought, text, calls = [], finish }: Numbered): readonly 
   return [
     ...(thought === undefined
       ? []
-      : [{ type: 'reasoning', id: `rs_${n}`, summary: [{ type: 'summary_text', text: thought }] }]),
+      : [
+          {
+            type: 'reasoning',
+            id: `rs_${n}`,
+            summary: [{ type: 'summary_text', text: thought }],
+            encrypted_content: `secret_${n}`,
+          },
+        ]),
     ...(text === undefined && finish !== 'refusal' ? [] : [{ ...message, content: [part] }]),
     ...calls.map(({ name, args }, i) => ({
       type: 'function_call',
@@ -266,7 +273,12 @@ export const wires: readonly Wire[] = [
   {
     name: 'OpenAI chat',
     ...chat,
-    model: (fetch) => openai('gpt-4o', { apiKey, baseURL: url, fetch }),
+    model: (fetch) => openai('gpt-4o', { apiKey, baseURL: url, fetch, api: 'chat' }),
+  },
+  {
+    name: 'OpenAI Responses',
+    ...responses,
+    model: (fetch) => openai('gpt-5', { apiKey, baseURL: url, fetch, api: 'responses' }),
   },
   {
     name: 'AI SDK with OpenAI chat',

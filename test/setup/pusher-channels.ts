@@ -1,6 +1,6 @@
 import { hmac, phpJson } from './pusher-signing.ts';
 
-/** A client's connection, as the channels know it. */
+/** A client connection, as the channels see it. */
 export interface Subscriber {
   readonly socketId: string;
   send(text: string): void;
@@ -11,7 +11,7 @@ interface Member {
   readonly user_info?: unknown;
 }
 
-/** What Reverb says for anything that it cannot read. */
+/** The error that Reverb gives for input it cannot read. */
 export class Malformed extends Error {}
 export class Unauthorized extends Error {}
 
@@ -25,11 +25,11 @@ export interface Channels {
   names(): readonly string[];
   size(channel: string): number;
   userIds(channel: string): readonly string[];
-  /** Connections with at least one channel: only those are counted. */
+  /** Number of connections with at least one channel. Reverb counts only those. */
   connections(): number;
 }
 
-/** By prefix, without the dash, as Reverb does it. Cache channels are not built. */
+/** Reverb checks the prefix without the dash. Cache channels are not supported here. */
 const isPrivate = (channel: string): boolean => channel.startsWith('private');
 export const isPresence = (channel: string): boolean => channel.startsWith('presence');
 
@@ -57,7 +57,7 @@ export function openChannels(secret: string): Channels {
       if (!('user_info' in member)) throw new Malformed();
       const { user_info: info } = member;
       const isEmpty = typeof info === 'object' && info !== null && Object.keys(info).length === 0;
-      hash[String(member.user_id)] = isEmpty ? [] : info; // PHP has one empty array for both
+      hash[String(member.user_id)] = isEmpty ? [] : info; // PHP writes empty arrays and objects the same way
     }
     const ids = Object.keys(hash);
     return phpJson({ presence: { count: ids.length, ids, hash: ids.length > 0 ? hash : [] } });
@@ -82,7 +82,7 @@ export function openChannels(secret: string): Channels {
         const signed = [subscriber.socketId, channel];
         if (channelData !== undefined) signed.push(channelData);
         const given = typeof auth === 'string' ? auth : '';
-        // only what is behind the first colon counts, and a wrong key passes
+        // Reverb checks only the part after the first colon, so a wrong key passes
         if (given.slice(given.indexOf(':') + 1) !== hmac(secret, signed.join(':')))
           throw new Unauthorized();
       }

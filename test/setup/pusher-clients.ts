@@ -3,16 +3,17 @@ import type { AddressInfo } from 'node:net';
 import Echo from 'laravel-echo';
 import pusherJs from 'pusher-js';
 import { onTestFinished } from 'vitest';
+import { envelopeTypes } from '../../src/ui/read-envelope.ts';
 import type { Envelope } from 'onward/broadcasting';
 import type { PusherServer } from './pusher-server.ts';
 
-/** Node gets the class itself, where its types promise a module around it. */
+/** At runtime Node gets the class itself, but its types declare a module around it. */
 const Pusher = pusherJs as unknown as typeof pusherJs.default;
 export type PusherClient = InstanceType<typeof Pusher>;
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** Mounts a Fetch handler on a port of this machine, and gives its address. */
+/** Serves a Fetch handler on a local port and returns its address. */
 export async function mounted(handler: Handler): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     void (async () => {
@@ -46,7 +47,7 @@ export async function mounted(handler: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/broadcasting/auth`;
 }
 
-/** Laravel Echo as a page makes it, with the one user of the page in a header. */
+/** Creates a Laravel Echo client like a page does, with the user in a header. */
 export function echoClient(
   server: PusherServer,
   authEndpoint: string,
@@ -54,7 +55,7 @@ export function echoClient(
 ): Echo<'reverb'> {
   const echo = new Echo({
     broadcaster: 'reverb',
-    Pusher: Pusher as never, // theirs too
+    Pusher: Pusher as never, // its types have the same mismatch
     withoutInterceptors: true,
     key: server.app.key,
     wsHost: server.host,
@@ -94,29 +95,14 @@ export function pusherClient(
   return pusher;
 }
 
-const types = [
-  'agent.status',
-  'agent.message',
-  'agent.step.started',
-  'agent.step.completed',
-  'agent.tool.started',
-  'agent.tool.completed',
-  'agent.approval.requested',
-  'agent.continuation',
-  'agent.stream.chunk',
-  'agent.reasoning.chunk',
-  'agent.stream.discarded',
-  'agent.tool.delta',
-] as const;
-
-/** Subscribes, and gathers what arrives from then on. */
+/** Subscribes and collects the envelopes that arrive. */
 export async function listening(
   echo: Echo<'reverb'>,
   sessionId: string,
 ): Promise<readonly Envelope[]> {
   const heard: Envelope[] = [];
   const channel = echo.private(`agent.${sessionId}`);
-  for (const type of types)
+  for (const type of envelopeTypes)
     channel.listen(`.${type}`, (envelope: Envelope) => {
       if (envelope.type !== type) throw new Error(`${envelope.type} came as ${type}`);
       heard.push(envelope);

@@ -10,7 +10,7 @@ const evaluation = {
   remedy: null,
 } as const;
 
-/** One of every type, with text that a wire may damage. */
+/** One payload of every type, with text that a transport may damage. */
 const payloads: Payloads = {
   'agent.status': { status: 'processing', previous_status: 'idle', step_count: 0 },
   'agent.message': {

@@ -1,20 +1,23 @@
 import type { Socket } from 'node:net';
 
-/** A request as its bytes came in. */
+/** A request with its raw bytes. */
 export interface RawRequest {
   readonly method: string;
-  /** As sent, with its query. */
+  /** The request target with its query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly head: string;
   readonly body: Buffer;
-  /** Of the whole request: line, headers and body. */
+  /** Size of the whole request: line, headers and body. */
   readonly bytes: number;
 }
 
 const END = '\r\n\r\n';
 
-/** Reads one request; null when it has more bytes than allowed or its sender leaves. Reverb knows no chunks. */
+/**
+ * Reads one request. Null if it is too large or the sender disconnects. Like Reverb, it does not support chunked
+ * bodies.
+ */
 export function readRequest(
   socket: Socket,
   maxBytes: number,
@@ -71,7 +74,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** One answer a connection: successes as HTTP/1.0, refusals as HTTP/1.1 that end where the connection does. */
+/** One answer per connection: successes as HTTP/1.0, errors as HTTP/1.1 that end with the connection. */
 export function writeAnswer(socket: Socket, { status, body, headers = {} }: RawAnswer): void {
   const version = status < 300 ? 'HTTP/1.0' : 'HTTP/1.1';
   const type = /^[[{]/.test(body) ? 'application/json' : 'text/plain';

@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const plain = (status: number, body: string): RawAnswer => ({ status, body });
 const ok = (value: unknown): RawAnswer => ({ status: 200, body: phpJson(value) });
 
-/** The REST API, with the answers that Reverb 1.10.2 was seen to give. */
+/** The REST API with the answers of Reverb 1.10.2. */
 export function answerRest(request: RawRequest, options: RestOptions): RawAnswer {
   const { pathname, searchParams } = new URL(request.target, 'http://server');
   if (!pathname.startsWith(options.path)) return plain(404, 'Not found.');
@@ -63,7 +63,7 @@ function publish(route: string, body: Fields, options: RestOptions): RawAnswer {
   );
   if (problems.length > 0) return { status: 422, body: phpJson(Object.fromEntries(problems)) };
   for (const { channel, name, data, socket_id: except } of items) {
-    // a fault of that version: it and what follows are lost
+    // a bug in that version: this event and all later ones are lost
     if (typeof except === 'string' && isConnected(except)) throw new Error('socket_id in a batch');
     channels.publish(String(channel), { event: name, channel, data });
   }

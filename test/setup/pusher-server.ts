@@ -6,24 +6,24 @@ import { answerRest } from './pusher-rest.ts';
 import { openSockets, type SocketOptions, type Sockets } from './pusher-sockets.ts';
 
 /**
- * A Pusher-protocol server for tests that behaves as Laravel Reverb 1.10.2 was seen to, as far as we use it. Cache
- * channels, scaling and ending the connections of a user are not built.
+ * A Pusher protocol server for tests that behaves like Laravel Reverb 1.10.2 in what we use. It has no cache channels
+ * and no scaling, and cannot disconnect a user.
  */
 export interface PusherServerOptions extends Partial<Omit<SocketOptions, 'channels'>> {
   readonly appId?: string;
   readonly secret?: string;
-  /** Before every route. */
+  /** Prefix of every route. */
   readonly path?: string;
-  /** Of a whole request to the REST API, with its head. */
+  /** Limit for a whole REST request with its head, in bytes. */
   readonly maxRequestSize?: number;
-  /** To start again where clients look for it. */
+  /** A fixed port, for a restart. */
   readonly port?: number;
 }
 
-/** How it treats the next request to the REST API. */
+/** A fault for the next REST request. */
 export interface Fault {
   readonly delayMs?: number;
-  /** Answers this in the place of its own answer. */
+  /** Sends this status instead of its own answer. */
   readonly status?: number;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,14 +31,14 @@ export interface Fault {
   readonly drops?: boolean;
   /** Never answers. */
   readonly hangs?: boolean;
-  /** What was asked for is done before that: only the answer is lost. */
+  /** Whether it performs the request first, so that only the answer is lost. */
   readonly obeys?: boolean;
 }
 
 export interface SeenRequest extends RawRequest {
-  /** Null while there is none. */
+  /** Null until it is answered. */
   status: number | null;
-  /** Its sender left without an answer. */
+  /** Whether the sender disconnected without an answer. */
   isAbandoned: boolean;
 }
 
@@ -47,17 +47,17 @@ export interface PusherServer {
   readonly host: string;
   readonly port: number;
   readonly path: string;
-  /** To the REST API, oldest first; those that were too large are not among them. */
+  /** REST requests, oldest first, without those that were too large. */
   readonly requests: readonly SeenRequest[];
   readonly channels: Channels;
   readonly sockets: Sockets;
-  /** Connections that were opened, for either purpose. */
+  /** Number of opened connections of both kinds. */
   readonly connections: number;
-  /** How many requests were refused for their size. */
+  /** Number of requests rejected for their size. */
   readonly tooLarge: number;
-  /** One for each of the next requests; what follows is treated well. */
+  /** Applies one fault to each of the next requests. */
   misbehave(...faults: readonly Fault[]): void;
-  /** Treats every request so, until what it returns is called. */
+  /** Applies the fault to every request until the returned function is called. */
   breakdown(fault: Fault): () => void;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ export const hmac = (secret: string, text: string): string =>
 export const md5 = (bytes: Buffer | string): string =>
   createHash('md5').update(bytes).digest('hex');
 
-/** What a request to the REST API is signed over: all parameters but the signature, decoded, sorted by name. */
+/** The text that a REST request signs: all parameters but the signature, decoded and sorted by name. */
 export function signedText(
   method: string,
   path: string,
@@ -15,13 +15,13 @@ export function signedText(
 ): string {
   const fields = new Map(query);
   fields.delete('auth_signature');
-  // the server counts for itself what the body is
+  // the server computes the hash of the body itself
   if (body.length > 0) fields.set('body_md5', md5(body));
   const sorted = [...fields].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return [method, path, sorted.map(([name, value]) => `${name}=${value}`).join('&')].join('\n');
 }
 
-/** JSON as PHP writes it: ASCII only, and with its slashes escaped. */
+/** JSON as PHP writes it: ASCII only, with escaped slashes. */
 export const phpJson = (value: unknown): string =>
   JSON.stringify(value)
     .replaceAll('/', '\\/')

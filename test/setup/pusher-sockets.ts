@@ -15,7 +15,7 @@ export interface SocketOptions {
   /** Hosts, with `*` for any number of characters. */
   readonly allowedOrigins: readonly string[];
   readonly acceptClientEventsFrom: 'all' | 'members' | 'none';
-  /** Messages a connection may send; what comes then is refused. */
+  /** Number of messages that a connection may send. Later ones are rejected. */
   readonly maxMessages: number;
 }
 
@@ -31,13 +31,13 @@ interface Client extends Subscriber {
 export interface Sockets {
   accept(request: RawRequest, key: string, socket: Socket): void;
   isConnected(socketId: string): boolean;
-  /** What Reverb does once a minute: closes clients that did not answer the last ping, then pings idle ones. */
+  /** Does what Reverb does once a minute: closes clients that did not answer the last ping, then pings idle ones. */
   sweep(idleMs: number): void;
-  /** Closes every connection without a close frame, as a server that dies does. */
+  /** Closes every connection without a close frame, like a server that crashes. */
   drop(): void;
-  /** The next connections are answered with these errors and closed. */
+  /** Answers the next connections with these errors and closes them. */
   refuse(...codes: readonly number[]): void;
-  /** Messages a connection may send from now on. */
+  /** Sets the number of messages that a connection may send. */
   allow(messages: number): void;
 }
 
@@ -106,7 +106,7 @@ export function openSockets(options: SocketOptions): Sockets {
 
   const greeting = (request: RawRequest, socketId: string): string => {
     if (!isAllowed(request.headers['origin'])) return error(4009, 'Origin not allowed');
-    // the connection stays open all the same, and works
+    // the connection stays open and works
     if (channels.connections() >= options.maxConnections)
       return error(4004, 'Application is over connection quota');
     const data = phpJson({ socket_id: socketId, activity_timeout: options.activityTimeout });
@@ -149,12 +149,12 @@ export function openSockets(options: SocketOptions): Sockets {
 
   return {
     accept(request, key, socket) {
-      const incoming = { ...request, url: request.target } as unknown as IncomingMessage; // all that ws reads of it
+      const incoming = { ...request, url: request.target } as unknown as IncomingMessage; // the fields that ws reads
       server.handleUpgrade(incoming, socket, request.body, (ws) => {
         const code = key === options.key ? refusals.shift() : 4001;
         if (code === undefined) return welcome(request, ws);
         ws.on('error', () => {});
-        // an end of the connection, and no close frame
+        // ends the connection without a close frame
         ws.send(error(code, code === 4001 ? 'Application does not exist' : 'No'), () =>
           socket.end(),
         );

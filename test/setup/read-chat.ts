@@ -4,13 +4,13 @@ import { readFailure } from '../../src/inference/inference-error.ts';
 
 export interface Reading {
   readonly chunks: readonly InferenceChunk[];
-  /** The content chunks, put together. */
+  /** The joined content chunks. */
   readonly shown: string;
   readonly response: InferenceResponse | null;
   readonly failure: ReturnType<typeof readFailure> | null;
 }
 
-/** Reads an answer of Chat Completions, given as text, cut before these bytes. */
+/** Reads a Chat Completions answer, split at these byte offsets. */
 export function readChat(text: string, cuts: readonly number[] = []): Reading {
   const bytes = new TextEncoder().encode(text);
   const answer = new ChatAnswer({ status: 200, headers: {}, server: 'http://test', now: 0 });
@@ -34,7 +34,7 @@ export function readChat(text: string, cuts: readonly number[] = []): Reading {
 export const everyByte = (text: string): number[] =>
   Array.from({ length: new TextEncoder().encode(text).length }, (_, i) => i);
 
-/** Chunks in the framing of server-sent events. */
+/** Formats chunks as server-sent events. */
 export const events = (...chunks: readonly unknown[]): string =>
   chunks
     .map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`)

@@ -1,7 +1,7 @@
 import { providerError } from '../../src/inference/drivers/provider-error.ts';
 
 const now = Date.parse('2026-01-16T12:00:00.000Z');
-/** A refusal of a provider, as it is read. */
+/** Reads the error response of a provider. */
 export const read = (
   status: number,
   body: unknown,
@@ -9,7 +9,7 @@ export const read = (
 ): ReturnType<typeof providerError> =>
   providerError(status, headers, typeof body === 'string' ? body : JSON.stringify(body), now);
 
-/** The body that most of them send. */
+/** The error body that most providers send. */
 export const error = (
   message: string,
   more: Record<string, unknown> = {},

@@ -8,7 +8,7 @@ import { removeFolder } from './folders.ts';
 
 export type Release = '0.1.0' | 'this release';
 
-/** A process of a release; each call is a method of `release-worker.ts`. */
+/** A process of a release. `call` runs a method of `release-worker.ts`. */
 export interface ReleaseProcess {
   readonly call: <T = unknown>(method: string, ...args: readonly unknown[]) => Promise<T>;
   kill(): Promise<void>;
@@ -20,10 +20,10 @@ export interface Place {
   readonly schema?: string;
 }
 
-/** Bundles the worker with the sources of a checkout: by default these ones. */
+/** Bundles the worker with the sources of a checkout. Default: the current one. */
 async function bundleRelease(file: string, root = '.', minify = false): Promise<void> {
   const source = (path: string): string => resolve(root, 'src', path);
-  // release 0.1.0 has each store in a file
+  // release 0.1.0 has one file per store
   const store = (name: string): string => {
     const file = source(`sessions/stores/${name}.ts`);
     return existsSync(file) ? file : source(`sessions/stores/${name}/index.ts`);
@@ -45,7 +45,7 @@ async function bundleRelease(file: string, root = '.', minify = false): Promise<
   await bundle.close();
 }
 
-/** The programs of both releases, in a folder of the repository: packages are looked up from there. */
+/** The programs of both releases, in a folder of the repository, where their packages are found. */
 export async function releases(): Promise<{
   readonly folder: string;
   start(release: Release, place: Place): Promise<ReleaseProcess>;

@@ -4,9 +4,9 @@ import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 
 /**
- * A process of a release: works on sessions, and does what it is told over its channel. It uses only what every release
- * has. `test/fixtures/releases/0.1.0-worker.mjs.gz` is this file bundled with the sources of release 0.1.0 (commit
- * 34b2880), minified, packages left out; `bundleRelease` of `release-processes.ts` makes such a file.
+ * A process of a release that works on sessions and takes commands over its channel. It uses only features of every
+ * release. `test/fixtures/releases/0.1.0-worker.mjs.gz` is this file bundled with the sources of release 0.1.0 (commit
+ * 34b2880), minified and without packages. `bundleRelease` in `release-processes.ts` creates such a file.
  */
 const job = JSON.parse(process.argv[2] ?? '') as {
   readonly name: string;
@@ -24,7 +24,7 @@ const store =
     : sqliteStore({ path: job.path });
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** `tool*3` is three steps with one call each, then an answer. */
+/** `tool*3` means three steps with one call each, then an answer. */
 const agent = AgentBuilder.base()
   .withName('support')
   .withDriver({
@@ -47,7 +47,7 @@ const agent = AgentBuilder.base()
   .withMaxSteps(4)
   .build();
 
-/** Leaves a line in a file when it begins. */
+/** A tool that appends a line to a file when it starts. */
 function tool(name: string, needsApproval = false): Tool {
   return defineTool({
     name,

@@ -2,7 +2,7 @@ import type { ErrorRecord } from '../../src/errors/error-record.ts';
 import type { ExecutionView, RunView, StepView } from '../../src/continuation/run-view.ts';
 import type { CriterionContext } from '../../src/continuation/criterion.ts';
 
-/** A clean final answer; every field can be said otherwise. */
+/** A final answer without errors. `more` replaces fields. */
 export const stepView = (more: Partial<StepView> = {}): StepView => ({
   number: 1,
   executionId: 'exec_1',
@@ -14,7 +14,7 @@ export const stepView = (more: Partial<StepView> = {}): StepView => ({
   ...more,
 });
 
-/** A step in which the model called these tools, one after the other, each with its result. */
+/** A step in which the model called these tools, each with its result. */
 export const calledView = (
   calls: readonly {
     readonly name: string;
@@ -56,7 +56,7 @@ export const failedCall = (more: Partial<StepView> = {}): StepView =>
 export const cutCall = (more: Partial<StepView> = {}): StepView =>
   stepView({ type: 'cut', finishReason: null, ...more });
 
-/** A run as criteria see it: an execution at its start, unless something else is said. */
+/** A run as criteria see it, by default at the start of an execution. */
 export function runView(
   more: {
     readonly steps?: readonly StepView[];

@@ -3,8 +3,8 @@ import { vi } from 'vitest';
 import { withModelScript } from './model-script.ts';
 
 /**
- * Runs a module, with a scripted model where it has a script, and returns what it printed. The wall clock is the one
- * number that no sample can promise.
+ * Runs a module, with a scripted model if it has a script, and returns its output with times replaced, which no sample
+ * can predict.
  */
 export async function printedBy(file: string, model: string | null = null): Promise<string> {
   const lines: string[] = [];

@@ -1,13 +1,13 @@
 import type { ModelInput } from 'onward';
 import type { Said, Wire } from './provider-wires.ts';
 
-/** A provider that answers from a script, then `next` to whatever it is asked, and refuses what a real one would. */
+/** A provider that answers from a script, then always `next`, and rejects what a real one would reject. */
 export class ScriptedProvider {
   readonly model: ModelInput;
-  /** Why requests were refused. */
+  /** Why requests were rejected. */
   readonly problems: string[] = [];
   readonly bodies: Record<string, unknown>[] = [];
-  /** Resolves when an answer has come to the point where it hangs. */
+  /** Resolves when an answer hangs. */
   readonly hanging: Promise<void>;
   readonly #wire: Wire;
   readonly #script: Said[];
@@ -22,7 +22,7 @@ export class ScriptedProvider {
   }
 
   async #answer(url: string, init: RequestInit = {}): Promise<Response> {
-    const body = JSON.parse(init.body as string) as Record<string, unknown>; // as all of these packages send it
+    const body = JSON.parse(init.body as string) as Record<string, unknown>; // all of these packages send a string
     this.bodies.push(body);
     const problem = this.#wire.problem(body, this.#stored);
     if (problem !== null) {
@@ -32,10 +32,10 @@ export class ScriptedProvider {
     const said = { ...(this.#script.shift() ?? { text: 'next' }), n: this.bodies.length };
     if (said.status !== undefined) return refusal(said.status, 'The script says so.');
     const isStream = body['stream'] === true || url.includes(':stream');
-    const isCut = said.hangs === true || said.breaks === true;
-    if (!isCut) for (const id of this.#wire.stores(said)) this.#stored.add(id);
-    if (isStream) return this.#stream(said, isCut, init.signal);
-    if (!isCut) return Response.json(this.#wire.whole(said));
+    const isTruncated = said.hangs === true || said.breaks === true;
+    if (!isTruncated) for (const id of this.#wire.stores(said)) this.#stored.add(id);
+    if (isStream) return this.#stream(said, isTruncated, init.signal);
+    if (!isTruncated) return Response.json(this.#wire.whole(said));
     if (said.breaks) throw new TypeError('fetch failed');
     this.#hangs();
     return gone(init.signal);
@@ -43,25 +43,25 @@ export class ScriptedProvider {
 
   #stream(
     said: Parameters<Wire['stream']>[0],
-    isCut: boolean,
+    isTruncated: boolean,
     signal: RequestInit['signal'],
   ): Response {
     const [begin, rest] = this.#wire.stream(said);
-    const text = (isCut ? begin : [...begin, ...rest]).map(event).join('');
+    const text = (isTruncated ? begin : [...begin, ...rest]).map(event).join('');
     const source = new ReadableStream<Uint8Array>({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode(text));
-        if (!isCut) return controller.close();
+        if (!isTruncated) return controller.close();
         if (said.breaks) return void setTimeout(() => controller.error(new Error('terminated')), 5);
         void gone(signal).catch((reason: unknown) => controller.error(reason));
-        setTimeout(this.#hangs, 20); // what was said is read by then
+        setTimeout(this.#hangs, 20); // the text has been read by then
       },
     });
     return new Response(source, { headers: { 'content-type': 'text/event-stream' } });
   }
 }
 
-/** Rejects when the client leaves. */
+/** Rejects when the client disconnects. */
 const gone = (signal: RequestInit['signal']): Promise<never> =>
   new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error));

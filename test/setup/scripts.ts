@@ -6,13 +6,13 @@ import {
   type ScenarioExtras,
 } from 'onward/testing';
 
-/** An agent that is not built yet, and what the test of it holds in its hands. */
+/** An agent builder with the parts that a test needs. */
 export interface Setting {
   readonly clock: FakeClock;
   readonly driver: DeterministicDriver;
   readonly builder: AgentBuilder;
 }
 
-/** So many steps that each look up another page. */
+/** Steps that each search another page. */
 export const pages = (n: number, extras: ScenarioExtras = {}): ScenarioStep[] =>
   Array.from({ length: n }, (_, page) => ScenarioStep.toolCall('search', { page }, '', extras));

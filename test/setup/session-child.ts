@@ -2,7 +2,7 @@ import { createAgent, defineTool, SessionRuntime } from 'onward';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 
-/** A server in small: works on a session, and closes when it is told to end. */
+/** A small server that runs a session and closes on request. */
 const store = sqliteStore({ path: process.argv[2] ?? '' });
 const slow = defineTool({
   name: 'slow',

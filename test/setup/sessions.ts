@@ -4,32 +4,32 @@ import { join } from 'node:path';
 import {
   AgentBuilder,
   AgentError,
-  pairingProblem,
   SessionRuntime,
   type Agent,
   type AnyAgent,
-  type InferenceDriver,
-  type InferenceRequest,
   type Message,
   type Session,
   type SessionEvent,
   type SessionRuntimeOptions,
-  type SessionStore,
   type Tool,
 } from 'onward';
+import type { InferenceDriver, InferenceRequest } from 'onward/drivers';
+import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { expect, onTestFinished } from 'vitest';
 import { removeFolder } from './folders.ts';
 
-/** Whose sessions the tests work with. */
+export { gate, type Gate } from './gate.ts';
+
+/** The owner of the sessions in tests. */
 export const ann: { readonly owner: string } = { owner: 'ann' };
 export const waiting: { readonly owner: string; readonly wait: true } = { ...ann, wait: true };
 
 type Limits = Pick<Parameters<typeof sqliteStore>[0], 'maxBytes' | 'codec'>;
 
-/** Somewhere to keep sessions. Each `open` is what another process would open: the same rows, nothing else shared. */
+/** A place that stores sessions. Each `open` acts like another process: it shares only the rows. */
 export interface Place {
   open(): SessionStore;
 }
@@ -58,7 +58,7 @@ export const places: readonly (readonly [string, (limits?: Limits) => Place])[] 
   ['sqlite', sqlitePlace],
 ];
 
-/** A runtime that fails the test when its work failed unexpectedly. */
+/** A runtime that fails the test if its work fails unexpectedly. */
 export function runtimeOn(
   store: SessionStore,
   agents: AnyAgent | readonly AnyAgent[],
@@ -78,19 +78,12 @@ export function runtimeOn(
   return runtime;
 }
 
-/** Takes requests, and leaves the work to others. */
+/** A runtime that accepts requests and leaves the work to others. */
 export const clientOn = (
   store: SessionStore,
   agents: AnyAgent | readonly AnyAgent[],
-): SessionRuntime => runtimeOn(store, agents, { queue: idleQueue });
-
-const idleQueue: NonNullable<SessionRuntimeOptions['queue']> = {
-  start: () => {},
-  add: () => {},
-  isFull: false,
-  waiting: 0,
-  drain: async () => {},
-};
+  options: Partial<SessionRuntimeOptions> = {},
+): SessionRuntime => runtimeOn(store, agents, { ...options, work: false });
 
 export const agentWith = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]): Agent =>
   builderWith(DeterministicDriver.fromSteps(...steps), ...tools).build();
@@ -106,8 +99,8 @@ export interface FollowingDriver extends InferenceDriver {
 }
 
 /**
- * A model that answers by what it sees: turn and step are counted in the conversation, so that a process which takes
- * over gets the answer that the one before would have got.
+ * A model that finds its turn and step in the conversation, so that a process that takes over gets the same answer as
+ * the one before.
  */
 export function followingDriver(...turns: readonly (readonly ScenarioStep[])[]): FollowingDriver {
   const requests: InferenceRequest[] = [];
@@ -144,20 +137,7 @@ export async function refusal(work: () => unknown): Promise<AgentError> {
 
 export const codeOf = async (work: () => unknown): Promise<string> => (await refusal(work)).code;
 
-export interface Gate {
-  readonly passed: Promise<void>;
-  open(): void;
-}
-
-export function gate(): Gate {
-  let open = (): void => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { passed, open };
-}
-
-/** Looks again and again until it holds; the test's time limit ends it. */
+/** Polls until the value is truthy. The test timeout ends it. */
 export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (;;) {
     const seen = await look();
@@ -171,7 +151,7 @@ export const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-/** Everything that a runtime tells. */
+/** Collects all events of a runtime. */
 export function hearing(runtime: SessionRuntime): readonly SessionEvent[] {
   const heard: SessionEvent[] = [];
   onTestFinished(runtime.wiretap((event) => heard.push(event)));
@@ -184,10 +164,10 @@ export const typesOf = (heard: readonly SessionEvent[]): string[] =>
 export const callIds = ({ pendingApprovals }: Pick<Session, 'pendingApprovals'>): string[] =>
   pendingApprovals.map(({ callId }) => callId);
 
-/** The conversation could go to a provider, and the log has no gap. */
+/** Checks that the conversation is valid for a provider and that the log has no gap. */
 export async function isSound(runtime: SessionRuntime, sessionId: string): Promise<void> {
   const state = await runtime.state(sessionId, ann);
-  if (!state.unfinishedStep) expect(pairingProblem(state.messages)).toBeNull();
+  if (!state.unfinishedStep) expect(state.messages.pairingProblem()).toBeNull();
   const ids = [...state.messages].map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   const { events, seq } = await runtime.events(sessionId, ann);
@@ -196,7 +176,7 @@ export async function isSound(runtime: SessionRuntime, sessionId: string): Promi
   expect(seq).toBe(events.length);
 }
 
-/** A runtime with a new agent takes the next message. */
+/** Checks that a runtime with a new agent accepts the next message. */
 export async function takesAnotherTurn(place: Place, sessionId: string): Promise<void> {
   const runtime = runtimeOn(place.open(), agentWith([ScenarioStep.final('next')]));
   await isSound(runtime, sessionId);

@@ -10,14 +10,15 @@ import {
   type SqliteDatabase,
 } from '../../src/sessions/stores/sqlite/sqlite-database.ts';
 import { removeFolder } from './folders.ts';
+import { newSessionRow } from './session-row.ts';
 
-/** Files of the test file that imports this, gone when it is over. */
+/** A folder for the files of this test file, removed at the end. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'onward-sqlite-'));
 afterAll(() => removeFolder(folder));
 
 let files = 0;
 export const newPath = (): string => join(folder, `file-${++files}`, 'sessions.db');
-/** A file with sessions that no connection of this process has ever had open. */
+/** A file with sessions that this process has never opened. */
 export function oldFile(): string {
   const path = newPath();
   mkdirSync(dirname(path));
@@ -28,17 +29,7 @@ export const open = (path: string, options = {}): Promise<SqliteDatabase> =>
   openDatabase({ path, durability: 'process', busyTimeoutMs: 1000, ...options });
 
 export const at = '2026-01-01T00:00:00.000Z';
-export const session = (id: string): NewSessionRow => ({
-  id,
-  owner: 'o',
-  agent: 'support',
-  status: 'pending',
-  executionId: null,
-  head: '{}',
-  messageCount: 0,
-  stepCount: 0,
-  createdAt: at,
-});
+export const session = (id: string): NewSessionRow => newSessionRow(id, { owner: 'o' });
 const command = { kind: 'message', executionId: 'e', body: '{}', at } as const;
 export const message = (position: number, body = '{}'): MessageRow => ({
   agentId: '',
@@ -47,7 +38,7 @@ export const message = (position: number, body = '{}'): MessageRow => ({
   body,
 });
 
-/** A session that a worker holds, and its next commits. */
+/** Claims a session as a worker and returns a function for its next commits. */
 export async function held(
   store: SessionStore,
   id: string,

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { lockProcess, type Lock } from './lock-process.ts';
 
-/** The same as {@link lockProcess}, released when the test is over. */
+/** Like {@link lockProcess}, released when the test ends. */
 export async function lockedBy(path: string, sql: string): Promise<Lock> {
   const lock = await lockProcess(path, sql);
   onTestFinished(lock.release);
   return lock;
 }
 
-/** The share of the time in which the event loop stood still for more than 50 ms at a time. */
+/** The share of time in which the event loop was blocked for more than 50 ms at a time. */
 export function watchLoop(): { readonly blockedShare: number; stop(): void } {
   const began = performance.now();
   let last = began;

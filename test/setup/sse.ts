@@ -12,20 +12,20 @@ import {
 } from 'onward/broadcasting';
 import { onTestFinished } from 'vitest';
 
-/** One message as a browser would hand it on. */
+/** One message as a browser emits it. */
 export interface SseEvent {
   readonly id: string | null;
   readonly event: string;
   readonly data: unknown;
 }
 
-/** A client: what it was sent, and where it would continue. */
+/** A client: the events it received and its position. */
 export class SseClient {
   readonly events: SseEvent[] = [];
   text = '';
   retryMs: number | null = null;
   isEnded = false;
-  /** How many runs or resumes it has seen the end of. */
+  /** Number of ended runs that it has received. */
   ends = 0;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #parser = createParser({
@@ -42,7 +42,7 @@ export class SseClient {
     this.#reader = body.getReader();
   }
 
-  /** Reads one piece; false at the end. */
+  /** Reads one chunk. False at the end. */
   async read(): Promise<boolean> {
     const { done, value } = await this.#reader.read();
     if (done) {
@@ -55,13 +55,13 @@ export class SseClient {
     return true;
   }
 
-  /** Reads until it holds, or to the end. */
+  /** Reads until the condition holds or the stream ends. */
   async until(look: () => boolean): Promise<this> {
     while (!look() && (await this.read()));
     return this;
   }
 
-  /** Reads on in the background. */
+  /** Keeps reading in the background. */
   follow(): this {
     void this.until(() => false).catch(() => {});
     return this;
@@ -102,7 +102,7 @@ export function request(sessionId: string, ask: Ask = {}): Request {
   });
 }
 
-/** Asks an endpoint in this process, without a socket. */
+/** Calls an endpoint in this process, without a socket. */
 export async function connect(
   endpoint: SseEndpoint,
   sessionId: string,
@@ -113,7 +113,7 @@ export async function connect(
   return new SseClient(response.body);
 }
 
-/** An endpoint over a hub of its own, fed by the runtime; users say who they are in a header. */
+/** An endpoint with its own hub, fed by the runtime. Users identify themselves in a header. */
 export function liveOn(
   runtime: SessionRuntime,
   options: SseHubOptions & {
@@ -136,7 +136,7 @@ export function liveOn(
 
 type FetchHandler = (request: Request) => Promise<Response>;
 
-/** What an adapter for Node does: one request in, one response out, with backpressure and hang-ups passed on. */
+/** A Node adapter: passes on one request and its response with backpressure and disconnects. */
 async function bridge(
   handler: FetchHandler,
   incoming: IncomingMessage,
@@ -171,7 +171,7 @@ export interface FetchServer {
   readonly server: Server;
 }
 
-/** A real server on the loopback; closed when the test is over. */
+/** A real local server, closed when the test ends. */
 export async function serveFetch(handler: FetchHandler): Promise<FetchServer> {
   const server = createServer((incoming, outgoing) => {
     bridge(handler, incoming, outgoing).catch(() => outgoing.destroy());

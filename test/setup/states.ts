@@ -1,19 +1,19 @@
-import { AgentBuilder, AgentState, pairingProblem } from 'onward';
+import { AgentBuilder, AgentState } from 'onward';
 import { DeterministicDriver } from 'onward/testing';
 import { expect } from 'vitest';
 
-/** As another process would get it. */
+/** Serializes the state and restores it, as another process would. */
 export const stored = (state: AgentState): AgentState =>
   AgentState.from(JSON.parse(JSON.stringify(state)));
 
-/** The conversation could go to a provider, and the next message is answered. */
+/** Checks that the conversation is valid for a provider and that the next message is answered. */
 export async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
+  expect(state.messages.pairingProblem()).toBeNull();
   const agent = AgentBuilder.base()
     .withName(state.agentName ?? 'agent')
     .withDriver(DeterministicDriver.fromResponses('next'))
     .build();
   const next = await agent.run(stored(state).withUserMessage('and now?'));
   expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
+  expect(next.messages.pairingProblem()).toBeNull();
 }

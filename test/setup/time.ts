@@ -1,4 +1,4 @@
-import { AgentBuilder } from 'onward';
+import { AgentBuilder, type AgentState } from 'onward';
 import {
   DeterministicDriver,
   fakeClock,
@@ -32,8 +32,18 @@ export function setUp(script: readonly ScenarioStep[]): Setting {
   return { clock, driver, builder };
 }
 
-/** Lets the clock run while the agent works. */
+/** Advances the clock while the agent runs. */
 export async function during<T>(clock: FakeClock, ms: number, run: Promise<T>): Promise<T> {
   await clock.advance(ms);
   return run;
+}
+
+/** A run whose time limit of ten seconds passes. */
+export async function pastDeadline(
+  builder: AgentBuilder,
+): Promise<{ readonly state: AgentState; readonly clock: FakeClock }> {
+  const clock = fakeClock();
+  const agent = builder.withTimeout({ seconds: 10 }).withClock(clock).build();
+  const state = await during(clock, 10_000, agent.run('go'));
+  return { state, clock };
 }

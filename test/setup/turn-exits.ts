@@ -14,14 +14,14 @@ import { ScriptedProvider } from './scripted-provider.ts';
 import { gate, type Gate } from './sessions.ts';
 import type { Ending, Turns } from './turns.ts';
 
-/** What a turn has at hand on its way out. */
+/** What an exit of a turn can use. */
 export interface Scene {
   readonly wire: Wire;
   readonly provider: ScriptedProvider;
-  /** Opens when the tool `wait` has begun; it ends when `release` opens. */
+  /** Opens when the tool `wait` has started. The tool ends when `release` opens. */
   readonly begun: Gate;
   readonly release: Gate;
-  /** Of the agent itself, and of nested ones. */
+  /** The providers of the agent and of nested agents. */
   readonly providers: ScriptedProvider[];
 }
 
@@ -29,12 +29,12 @@ export interface Scene {
 export interface Exit {
   readonly name: string;
   readonly script: readonly Said[];
-  /** Null where the words of the providers differ. */
+  /** Null if it differs between providers. */
   readonly ends: Ending | null;
   with?(builder: AgentBuilder, scene: Scene): AgentBuilder;
-  /** It would end the next turn too: that one is taken by an agent without it. */
+  /** Whether it would end the next turn too. Then an agent without it takes that turn. */
   readonly isLasting?: true;
-  /** Default: the turn is begun, and ends by itself. */
+  /** Default: the turn starts and ends on its own. */
   act?(turns: Turns, scene: Scene): Promise<unknown>;
 }
 
@@ -83,7 +83,7 @@ const completed = end('completed', 'completed');
 const stopped = end('stopped', 'user_requested');
 const failed = end('failed', 'error');
 
-/** A nested agent with a provider of its own, behind the tool `help`. */
+/** A nested agent with its own provider, behind the tool `help`. */
 const helper =
   (script: readonly Said[], change: (builder: AgentBuilder) => AgentBuilder = (b) => b) =>
   (builder: AgentBuilder, { wire, providers, begun, release }: Scene): AgentBuilder => {
@@ -99,11 +99,41 @@ const helper =
   };
 const helping: Said = { calls: [{ name: 'help', args: { input: 'please' } }, { name: 'look' }] };
 
-const aborted = async (turns: Turns, moment: Promise<unknown>): Promise<void> => {
-  const turn = turns.begin();
-  await moment;
-  await turns.stop();
-  await turn;
+/** Aborts the turn during a tool or an answer. */
+const abortedIn =
+  (where: 'tool' | 'answer'): NonNullable<Exit['act']> =>
+  async (turns, { begun, provider }) => {
+    const turn = turns.begin();
+    await (where === 'tool' ? begun.passed : provider.hanging);
+    await turns.stop();
+    await turn;
+  };
+/** Answers a call that needs approval, or stops the turn. */
+const answered =
+  (answer: 'approve' | 'deny' | 'stop'): NonNullable<Exit['act']> =>
+  async (turns) => {
+    await turns.begin();
+    await (answer === 'stop' ? turns.stop() : turns.answer(answer));
+  };
+const pausedThen =
+  (next: 'stop' | 'resume'): NonNullable<Exit['act']> =>
+  async (turns, { begun, release }) => {
+    const turn = turns.begin();
+    await begun.passed;
+    await turns.pause();
+    release.open();
+    await turn;
+    await turns[next]();
+  };
+/** A time limit that several exits use. */
+const timed: Pick<Exit, 'ends' | 'with' | 'isLasting'> = {
+  ends: end('stopped', 'time_limit'),
+  with: (builder) => builder.withTimeout({ seconds: 0.1 }),
+  isLasting: true,
+};
+const landed: Pick<Exit, 'ends' | 'with'> = {
+  ends: end('stopped', 'steps_limit'),
+  with: (builder) => builder.withMaxSteps(2).withSoftLanding(),
 };
 
 export const exits: readonly Exit[] = [
@@ -113,9 +143,9 @@ export const exits: readonly Exit[] = [
     script: [look, { thought: 'Hm.', text: 'Done.' }],
     ends: completed,
   },
-  { name: 'an answer without a word', script: [{}], ends: completed },
-  { name: 'an answer of a blank', script: [{ text: '' }], ends: completed },
-  { name: 'a thought and nothing else', script: [{ thought: 'Hm.' }], ends: completed },
+  { name: 'an answer without text', script: [{}], ends: completed },
+  { name: 'an empty answer', script: [{ text: '' }], ends: completed },
+  { name: 'reasoning only', script: [{ thought: 'Hm.' }], ends: completed },
   {
     name: 'a tool that ends the run',
     script: [look],
@@ -124,13 +154,13 @@ export const exits: readonly Exit[] = [
     isLasting: true,
   },
   {
-    name: 'the steps limit',
+    name: 'the step limit',
     script: [look, look],
     ends: end('stopped', 'steps_limit'),
     with: (builder) => builder.withMaxSteps(2),
   },
   {
-    name: 'the steps limit of the session',
+    name: 'the session step limit',
     script: [look],
     ends: end('stopped', 'steps_limit'),
     with: (builder) => builder.addContinuationCriteria(sessionStepsLimit(1)),
@@ -144,39 +174,33 @@ export const exits: readonly Exit[] = [
     isLasting: true,
   },
   {
-    name: 'the limit of no progress',
+    name: 'the no progress limit',
     script: [look, look, look],
     ends: end('stopped', 'guard'),
     with: (builder) => builder.addContinuationCriteria(noProgressLimit(2)),
   },
   {
-    name: 'the time limit in the middle of a tool',
+    name: 'the time limit during a tool',
     script: [two],
-    ends: end('stopped', 'time_limit'),
-    with: (builder) => builder.withTimeout({ seconds: 0.1 }),
-    isLasting: true,
+    ...timed,
   },
   {
-    name: 'the time limit in the middle of an answer',
+    name: 'the time limit during an answer',
     script: [{ text: 'Let me think', hangs: true }],
-    ends: end('stopped', 'time_limit'),
-    with: (builder) => builder.withTimeout({ seconds: 0.1 }),
-    isLasting: true,
+    ...timed,
   },
   {
     name: 'a soft landing',
     script: [look, { text: 'So far.' }],
-    ends: end('stopped', 'steps_limit'),
-    with: (builder) => builder.withMaxSteps(2).withSoftLanding(),
+    ...landed,
   },
   {
-    name: 'a soft landing that asks for tools again',
+    name: 'a soft landing that calls tools',
     script: [look, { text: 'One more.', calls: [{ name: 'look' }, { name: 'pay' }] }],
-    ends: end('stopped', 'steps_limit'),
-    with: (builder) => builder.withMaxSteps(2).withSoftLanding(),
+    ...landed,
   },
   {
-    name: 'a tool that failed beside one that did not',
+    name: 'a tool that failed next to one that did not',
     script: [{ calls: [{ name: 'fail' }, { name: 'look' }] }],
     ends: failed,
   },
@@ -187,24 +211,24 @@ export const exits: readonly Exit[] = [
     with: (builder) =>
       builder.withErrorPolicy(ErrorPolicy.retryToolErrors(1).withBackoff({ initialMs: 0 })),
   },
-  { name: 'a tool that took too long', script: [{ calls: [{ name: 'hang' }] }], ends: failed },
+  { name: 'a tool timeout', script: [{ calls: [{ name: 'hang' }] }], ends: failed },
   { name: 'an unknown tool', script: [{ calls: [{ name: 'no such tool!' }] }], ends: failed },
   {
-    name: 'arguments that do not fit',
+    name: 'invalid arguments',
     script: [{ calls: [{ name: 'add', args: { n: 'x' } }] }],
     ends: failed,
   },
   {
-    name: 'arguments that are no JSON',
+    name: 'arguments that are not JSON',
     script: [{ calls: [{ name: 'add', args: '{"n": ' }] }],
     ends: failed,
   },
   {
-    name: 'arguments cut off by the length',
+    name: 'arguments truncated at the output limit',
     script: [{ calls: [{ name: 'add', args: '{"n": ' }], finish: 'length' }],
     ends: failed,
   },
-  { name: 'a provider that refuses', script: [look, { status: 400 }], ends: failed },
+  { name: 'a provider that rejects the request', script: [look, { status: 400 }], ends: failed },
   { name: 'a provider that is down', script: [look, { status: 500 }], ends: failed },
   {
     name: 'an answer that broke off',
@@ -212,17 +236,17 @@ export const exits: readonly Exit[] = [
     ends: failed,
   },
   {
-    name: 'an answer that broke off after a thought',
+    name: 'an answer that broke off after reasoning',
     script: [look, { thought: 'Hm.', text: 'Let me', breaks: true }],
     ends: failed,
   },
   {
-    name: 'the length',
+    name: 'the output limit',
     script: [{ thought: 'Hm.', text: 'Once upon', finish: 'length' }],
     ends: end('stopped', 'finish_reason'),
   },
   {
-    name: 'the length in the middle of a thought',
+    name: 'the output limit during reasoning',
     script: [{ thought: 'Hm.', finish: 'length' }],
     ends: end('stopped', 'finish_reason'),
   },
@@ -232,93 +256,70 @@ export const exits: readonly Exit[] = [
     ends: end('stopped', 'finish_reason'),
   },
   {
-    name: 'the content filter in the middle of an answer',
+    name: 'the content filter during an answer',
     script: [look, { text: 'Well', finish: 'content_filter' }],
     ends: end('stopped', 'finish_reason'),
   },
   { name: 'a refusal', script: [look, { finish: 'refusal' }], ends: null },
   {
-    name: 'an abort in the middle of an answer',
+    name: 'an abort during an answer',
     script: [look, { text: 'Let me think', hangs: true }],
     ends: stopped,
-    act: (turns, { provider }) => aborted(turns, provider.hanging),
+    act: abortedIn('answer'),
   },
   {
-    name: 'an abort in the middle of a thoughtful answer',
+    name: 'an abort during an answer with reasoning',
     script: [{ thought: 'Hm.', text: 'Let me think', hangs: true }],
     ends: stopped,
-    act: (turns, { provider }) => aborted(turns, provider.hanging),
+    act: abortedIn('answer'),
   },
   {
-    name: 'an abort before the first word',
+    name: 'an abort before the first text',
     script: [look, { hangs: true }],
     ends: stopped,
-    act: (turns, { provider }) => aborted(turns, provider.hanging),
+    act: abortedIn('answer'),
   },
   {
-    name: 'an abort in the middle of a tool',
+    name: 'an abort during a tool',
     script: [two],
     ends: stopped,
-    act: (turns, { begun }) => aborted(turns, begun.passed),
+    act: abortedIn('tool'),
   },
   {
-    name: 'an abort while a call waits and another runs',
+    name: 'an abort while one call needs approval and another runs',
     script: [{ calls: [{ name: 'pay' }, { name: 'wait' }, { name: 'look' }] }],
     ends: stopped,
-    act: (turns, { begun }) => aborted(turns, begun.passed),
+    act: abortedIn('tool'),
   },
   {
     name: 'a denied call',
     script: [paying, { text: 'Then not.' }],
     ends: completed,
-    async act(turns) {
-      await turns.begin();
-      await turns.answer('deny');
-    },
+    act: answered('deny'),
   },
   {
     name: 'an approved call',
     script: [paying, { text: 'Paid.' }],
     ends: completed,
-    async act(turns) {
-      await turns.begin();
-      await turns.answer('approve');
-    },
+    act: answered('approve'),
   },
   {
-    name: 'a stop while a call waits',
+    name: 'a stop while a call needs approval',
     script: [paying],
     ends: stopped,
-    async act(turns) {
-      await turns.begin();
-      await turns.stop();
-    },
+    act: answered('stop'),
   },
   {
-    name: 'a pause and a stop',
+    name: 'a pause, then a stop',
     script: [two],
     ends: stopped,
-    async act(turns, { begun, release }) {
-      const turn = turns.begin();
-      await begun.passed;
-      await turns.pause();
-      release.open();
-      await turn;
-      await turns.stop();
-    },
+    act: pausedThen('stop'),
   },
   {
-    name: 'a pause and a return',
+    name: 'a pause, then a resume',
     script: [two, { text: 'Done.' }],
     ends: completed,
-    async act(turns, { begun, release }) {
-      const turn = turns.begin();
-      await begun.passed;
-      await turns.pause();
-      release.open();
-      await turn;
-      await turns.resume();
-    },
+    act: pausedThen('resume'),
   },
   {
     name: 'a call that a hook blocked',
@@ -352,14 +353,14 @@ export const exits: readonly Exit[] = [
     isLasting: true,
   },
   {
-    name: 'an answer of the wrong form',
+    name: 'an answer in the wrong format',
     script: [{ text: 'no JSON' }],
     ends: failed,
     with: (builder) => builder.withResponseFormat(z.object({ n: z.number() })),
     isLasting: true,
   },
   {
-    name: 'a nested agent that was limited',
+    name: 'a nested agent that reached a limit',
     script: [helping, { text: 'Done.' }],
     ends: completed,
     with: helper([look], (builder) => builder.withMaxSteps(1)),
@@ -375,26 +376,20 @@ export const exits: readonly Exit[] = [
     script: [helping],
     ends: stopped,
     with: helper([two]),
-    act: (turns, { begun }) => aborted(turns, begun.passed),
+    act: abortedIn('tool'),
   },
   {
-    name: 'a stop while a nested call waits',
+    name: 'a stop while a nested call needs approval',
     script: [helping],
     ends: stopped,
     with: helper([paying]),
-    async act(turns) {
-      await turns.begin();
-      await turns.stop();
-    },
+    act: answered('stop'),
   },
   {
     name: 'a nested call that was denied',
     script: [helping, { text: 'Done.' }],
     ends: completed,
     with: helper([paying, { text: 'Then not.' }]),
-    async act(turns) {
-      await turns.begin();
-      await turns.answer('deny');
-    },
+    act: answered('deny'),
   },
 ];

@@ -15,20 +15,20 @@ export interface Ending {
   readonly stopReason: StopReason | null;
 }
 
-/** A conversation with an agent, wherever it is kept. */
+/** A conversation with an agent, in memory or in a session. */
 export interface Turns {
-  /** Says `go`, and resolves when the turn has ended or paused. */
+  /** Sends `go` and resolves when the turn has ended or paused. */
   begin(): Promise<unknown>;
-  /** Ends the turn that runs or is paused. */
+  /** Ends the running or paused turn. */
   stop(): Promise<unknown>;
-  /** Asks the turn that runs to pause. */
+  /** Requests a pause of the running turn. */
   pause(): Promise<unknown>;
-  /** Answers every call that waits. */
+  /** Answers every call that needs approval. */
   answer(answer: 'approve' | 'deny'): Promise<unknown>;
   /** Continues a paused turn. */
   resume(): Promise<unknown>;
   ending(): Promise<Ending>;
-  /** One more message, in every way in which the conversation could have been kept; what came back. */
+  /** Sends one more message to every stored form of the conversation and returns the outputs. */
   next(agent: Agent): Promise<readonly unknown[]>;
 }
 

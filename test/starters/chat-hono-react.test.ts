@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe('the chat with Hono and React', () => {
-  it('is a chat in a browser, and an API for programs', async () => {
+describe('the chat example with Hono and React', () => {
+  it('works in a browser and has an API for programs', async () => {
     const example = await startExample({ args: [jiti, 'examples/chat-hono-react/server.ts'] });
     const { url } = example;
     const tab = await openTab(browser, url);
     await holdsChat(tab);
     await keepsOut(browser, url, sessionIdOf(tab.page));
-    // the browser itself tells of the wrong password
+    // the browser itself logs the wrong password
     expect(tab.errors.filter((text) => !text.includes('401'))).toEqual([]);
 
     const tokenOf = async (name: string, password: string) => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { seriousFindings } from '../setup/axe.ts';
 
-/** A tab, and what went wrong in it. */
+/** A tab and the errors in it. */
 export interface Tab {
   readonly page: Page;
   readonly errors: readonly string[];
@@ -35,8 +35,8 @@ export async function say(page: Page, text: string): Promise<void> {
 }
 
 /**
- * Both chats in a browser: a wrong password, a right one, an answer, a question that is approved with a smaller amount,
- * the answer to that, and a reload that shows it all again.
+ * Tests a chat in a browser: a wrong password, the right one, an answer, a call approved with a smaller amount, its
+ * answer, and a reload that shows everything again.
  */
 export async function holdsChat({ page }: Tab): Promise<void> {
   await signIn(page, 'ada', 'byron');
@@ -68,7 +68,7 @@ export async function holdsChat({ page }: Tab): Promise<void> {
   await page.getByText('Which order is it?').first().waitFor();
 }
 
-/** Another user sees none of it, not even by its address. */
+/** Checks that another user sees nothing, even with the address. */
 export async function keepsOut(browser: Browser, url: string, sessionId: string): Promise<void> {
   const { page } = await openTab(browser, `${url}/#${sessionId}`);
   await signIn(page, 'ben', 'franklin');

@@ -17,8 +17,8 @@ afterAll(() => browser?.close());
 
 const args = [jiti, 'examples/chat-reverb/server.ts'];
 
-describe('the chat on Laravel Reverb', () => {
-  it('is the same chat, with its live updates on the Pusher wire', async () => {
+describe('the chat example on Laravel Reverb', () => {
+  it('works like the other chat, with live updates over the Pusher protocol', async () => {
     const reverb = await pusherServer();
     const example = await startExample({
       args,
@@ -42,12 +42,12 @@ describe('the chat on Laravel Reverb', () => {
     await until(() => reverb.channels.size(`private-agent.${id}`) === 1);
     expect(reverb.requests.every(({ status }) => status === 200)).toBe(true);
 
-    // Reverb is down for a while: the run is not held up, and a reload shows what was missed
+    // while Reverb is down the run continues, and a reload shows what was missed
     await reverb.close();
     await tab.page.getByText('Not connected.').waitFor();
     const taken = tab.page.waitForResponse((response) => response.url().endsWith('/messages'));
     await say(tab.page, 'Where is A-1002?');
-    await taken; // a reload would take back what is not sent yet
+    await taken; // a reload would lose an unsent message
     await until(async () => {
       await tab.page.reload();
       const answer = tab.page.getByText('a chair for 240 euros').first();
@@ -59,7 +59,7 @@ describe('the chat on Laravel Reverb', () => {
     expect(await example.stop()).toBe(0);
   });
 
-  it('says what is missing where it is not told of a Reverb', async () => {
+  it('names the missing setting', async () => {
     const bare = { ...process.env, REVERB_APP_ID: '' };
     await expect(startExample({ args, env: bare })).rejects.toThrow('REVERB_APP_ID is not set');
   });

@@ -22,8 +22,8 @@ async function talk(...lines: readonly string[]) {
   return { printed: ended.stdout, left: readdirSync(files), outside: readdirSync(cwd) };
 }
 
-describe('the agent in the terminal', () => {
-  it('answers, runs tools, and says at the end why it stopped', async () => {
+describe('the terminal agent example', () => {
+  it('answers, runs tools and prints why it stopped', async () => {
     const { printed, left } = await talk('hello', 'read a.txt', 'read nothing.txt');
     expect(printed).toContain('> I can "list", "read notes.txt"');
     expect(printed).toContain('  … read_file {"file":"a.txt"}\n  ✓ read_file in ');
@@ -33,7 +33,7 @@ describe('the agent in the terminal', () => {
     expect(left).toEqual(names);
   });
 
-  it('asks before it deletes: yes, no, and another file', async () => {
+  it('asks before a delete and handles yes, no and another file', async () => {
     const { printed, left } = await talk(
       'delete a.txt\ny',
       'delete b.txt\nit is still needed',
@@ -42,24 +42,24 @@ describe('the agent in the terminal', () => {
     expect(left).toEqual(names.filter((name) => name !== 'a.txt' && name !== 'd.txt'));
     expect(printed).toContain('delete_file {"file":"a.txt"}\nRun it?');
     expect(printed).toContain('Denied by a person: it is still needed');
-    // what does not fit is refused before anything runs, and the question comes again
+    // invalid arguments are rejected before anything runs, and it asks again
     expect(printed.match(/delete_file \{"file":"c\.txt"\}\nRun it\?/g)).toHaveLength(2);
     expect(printed).toContain('d.txt is deleted');
   });
 
-  it('ends and deletes nothing without an answer', async () => {
+  it('exits and deletes nothing without an answer', async () => {
     const { printed, left } = await talk('delete a.txt');
     expect(left).toEqual(names);
     expect(printed).toContain('Denied by a person: no answer was given');
   });
 
-  it('cannot be talked out of its folder', async () => {
+  it('stays in its folder', async () => {
     const { left, outside } = await talk('delete ../outside.txt', 'y');
     expect(outside).toContain('outside.txt');
     expect(left).toEqual(names);
   });
 
-  it('meets its limit, and continues with a grant', async () => {
+  it('reaches its limit and continues with a grant', async () => {
     const { printed } = await talk('read all', 'y', 'read all', 'n');
     expect(printed.match(/It stopped \(steps_limit\)\. Grant \{"steps":5\}\?/g)).toHaveLength(2);
     expect(printed).toContain('I have read all 7.');

@@ -26,8 +26,8 @@ const packagesOf = (folder: string): Readonly<Record<string, string>> => {
   return { ...manifest.dependencies, ...manifest.devDependencies };
 };
 
-describe('the package.json files of the Next examples', () => {
-  it('name the versions that their tests and ours run with', () => {
+describe('package.json files of the Next examples', () => {
+  it('have the versions that the tests use', () => {
     const chat = packagesOf('examples/next-use-chat');
     const ours = packagesOf('.');
     expect(packagesOf('examples/server-next')).toEqual(
@@ -40,8 +40,8 @@ describe('the package.json files of the Next examples', () => {
   });
 });
 
-describe('the Next app with useChat', () => {
-  it('has sound types', () => {
+describe('the Next example with useChat', () => {
+  it('type-checks', () => {
     const tsc = resolve('node_modules/typescript/bin/tsc');
     const { stdout, status } = spawnSync(
       process.execPath,
@@ -54,14 +54,14 @@ describe('the Next app with useChat', () => {
     expect([status, stdout]).toEqual([0, '']);
   });
 
-  it('streams, asks, keeps a no and a yes, and shows it all again after a reload', async () => {
+  it('streams, asks for approval, handles deny and approve, and shows everything after a reload', async () => {
     const { url } = await app.serve('dev');
-    // the page brings the cookie, and nothing else does: requests that each brought one would be different people
+    // only the page sets the cookie: otherwise parallel first requests would become different users
     expect((await fetch(url)).headers.get('set-cookie')).toMatch(/^visitor=/);
     const unknown = await fetch(`${url}/api/history?chat=x`);
     expect([unknown.status, unknown.headers.get('set-cookie')]).toEqual([401, null]);
     const { page, errors } = await openTab(browser, url);
-    /** The answer before is complete. */
+    /** Waits until the previous answer is complete. */
     const ready = () => page.getByRole('button', { name: 'Send', disabled: false }).waitFor();
 
     await say(page, 'Hello?');
@@ -76,7 +76,7 @@ describe('the Next app with useChat', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByText('✗ denied').waitFor();
-    expect(replays).toEqual([]); // one that arrives during an answer would take the answer back
+    expect(replays).toEqual([]); // a replay during an answer would remove the answer
 
     await ready();
     await say(page, 'Publish "Spring"');
@@ -90,7 +90,7 @@ describe('the Next app with useChat', () => {
     expect(await page.getByRole('log').innerText()).toBe(shown);
     expect(errors).toEqual([]);
 
-    // another user, with the same address and their own cookie
+    // another user with the same address and another cookie
     const other = await openTab(browser, page.url());
     await other.page.getByRole('textbox', { name: 'Message' }).waitFor();
     expect(await other.page.getByRole('log').innerText()).toBe('');
@@ -109,8 +109,8 @@ const dialogue = (url: string): Dialogue => ({
   answer: 'Done: "Spring" is on the front page.',
 });
 
-describe('the Next example', () => {
-  it('builds, types included, and holds a conversation with an approval', async () => {
+describe('the Next server example', () => {
+  it('builds with types and runs a conversation with an approval', async () => {
     const built = server.build();
     expect([built.status, built.stdout + built.stderr]).toEqual([
       0,
@@ -121,7 +121,7 @@ describe('the Next example', () => {
     expect((await fetch(`${url}/api/nothing`)).status).toBe(404);
   });
 
-  it('also while it is developed', async () => {
+  it('works in development mode', async () => {
     const { url } = await server.serve('dev');
     await holdsConversation(dialogue(url));
   });

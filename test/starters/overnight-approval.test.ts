@@ -18,7 +18,7 @@ function office() {
 
 const callIn = ({ stdout }: Ended): string => /^ {2}(\S+) {2}pay /m.exec(stdout)?.[1] ?? '';
 
-describe('the approval overnight', () => {
+describe('the overnight approval example', () => {
   it('waits in a file, continues in another process with other arguments, and runs nothing twice', async () => {
     const { evening, morning, ledger } = office();
     const before = await evening('Settle INV-9 over 900 euros');
@@ -51,7 +51,7 @@ describe('the approval overnight', () => {
     expect(first).not.toBe(second);
   });
 
-  it('two people who say yes at the same moment pay once', async () => {
+  it('pays once if two approvers approve at the same time', async () => {
     const { evening, morning, ledger } = office();
     const callId = callIn(await evening());
     const both = await Promise.all([morning(callId), morning(callId)]);

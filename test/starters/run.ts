@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { removeFolder } from '../setup/folders.ts';
 
-/** What runs TypeScript, as `npx jiti` does it. */
+/** The TypeScript runner behind `npx jiti`. */
 export const jiti: string = createRequire(import.meta.url)
   .resolve('jiti')
   .replace(/lib[\\/]jiti\.[cm]?js$/, join('lib', 'jiti-cli.mjs'));
@@ -23,7 +23,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a program of an example in a folder until it ends by itself. */
+/** Runs a program of an example in a folder until it exits. */
 export function runStarter(
   file: string,
   options: { readonly cwd: string; readonly args?: readonly string[]; readonly input?: string },
@@ -36,7 +36,7 @@ export function runStarter(
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (data) => (stdout += String(data)));
   child.stderr.on('data', (data) => (stderr += String(data)));
-  child.stdin.on('error', () => {}); // it may end before it has read all
+  child.stdin.on('error', () => {}); // it may exit before it has read everything
   child.stdin.end(input);
   return new Promise((done, fail) => {
     child.once('error', fail);

@@ -33,7 +33,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
     return runtime;
   }
 
-  it('shows the newest execution, lists all, finds an older one page by page', async () => {
+  it('shows the newest execution, lists all, and pages through an older one', async () => {
     const runtime = await told(LONG);
     const newest = await traceOn(runtime);
     expect(newest.executionId).toBe('c');
@@ -58,7 +58,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
       });
       expect(page).toMatchObject({ status: 'completed', totals: { steps: { used: LONG } } });
       const tail = page.steps.at(-1)!;
-      // one axis for all pages
+      // all pages share one time axis
       expect(tail.at + tail.durationMs).toBeLessThanOrEqual(end + 0.01);
       end = page.steps[0]!.at;
       pages.unshift(...numbers(page));
@@ -69,7 +69,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
     expect(end).toBeLessThan(0.01);
   });
 
-  it('the log goes with the page: tools begin after their model', async () => {
+  it('uses the log of the page: tools start after their model call', async () => {
     const runtime = await told(60);
     const { events } = await runtime.events('s', { ...ann, executionId: 'b', limit: 500 });
     const starts = new Map(
@@ -81,7 +81,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
     expect(trace.steps.map(({ number }) => number)).toEqual([31, 32, 33, 34, 35, 36, 37, 38, 39]);
     for (const { startedAt, at, durationMs, bars } of trace.steps) {
       const [model, tool] = bars;
-      // the log is written in whole milliseconds
+      // the log has whole milliseconds
       const started = starts.get(tool!.callId!)! - Date.parse(startedAt);
       const expected = Math.min(started, durationMs - tool!.durationMs);
       expect(model!.durationMs).toBeCloseTo(expected, 3);
@@ -89,7 +89,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
     }
   });
 
-  it('refuses an execution that is not there, and what is no page', async () => {
+  it('rejects an unknown execution and an invalid page', async () => {
     const runtime = await told();
     expect(await codeOf(() => readTrace(runtime, 's', { ...ann, executionId: 'x' }))).toBe(
       'invalid_option',
@@ -103,7 +103,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
     expect(await codeOf(() => readTrace(runtime, 's', { owner: 'bob' }))).toBe('session_not_found');
   });
 
-  it('is drawn from the steps alone when the log was pruned', async () => {
+  it('is built from the steps if the log was pruned', async () => {
     const runtime = await told();
     await runtime.prune({ olderThan: new Date(Date.now() + 60_000) });
     const trace = await traceOn(runtime);

@@ -2,6 +2,7 @@ import type { Session } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import { readTrace } from '../../src/trace/index.ts';
+import { mortal } from '../setup/mortal-store.ts';
 import {
   ann,
   builderWith,
@@ -16,7 +17,7 @@ import { traceOn } from './sound-trace.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-it('a fork continues the steps of its source, under its own execution', async () => {
+it('a fork continues the steps of its source in its own execution', async () => {
   const driver = followingDriver([toolCall('look'), toolCall('look', { again: 1 }), final('done')]);
   const runtime = runtimeOn(
     memoryPlace().open(),
@@ -40,7 +41,7 @@ it('a fork continues the steps of its source, under its own execution', async ()
   expect(after.steps.map(({ number }) => number)).toEqual([1, 2, 3]);
 });
 
-it('the time between the death of a process and its recovery is a mark, and no work', async () => {
+it('the time between a crash and the recovery is a mark and not work', async () => {
   const place = memoryPlace();
   const never = new Promise<never>(() => {});
   const make = (isDying: boolean) =>
@@ -48,15 +49,14 @@ it('the time between the death of a process and its recovery is a mark, and no w
       followingDriver([toolCall('look'), final('done')]),
       mockTool('look', () => (isDying ? never : 'seen'), { idempotent: true }),
     ).build();
-  const store = place.open();
-  // dies without a word
-  const dying = { ...store, renew: () => never, signals: () => never };
+  const victim = mortal(place.open());
   const lease = { leaseMs: 60, heartbeatMs: 20, signalMs: 20 };
-  const first = runtimeOn(dying, make(true), { lease });
+  const first = runtimeOn(victim.store, make(true), { lease });
   await first.create({ ...ann, id: 's' });
   await first.send('s', 'go', ann);
   const second = runtimeOn(place.open(), make(false), { lease });
   await until(async () => (await traceOn(second)).steps[0]?.bars[1]?.state === 'running');
+  victim.die();
   await pause(80);
   await until(() => second.recover());
   await until(async () => (await second.get('s', ann)).status === 'completed');
@@ -70,7 +70,7 @@ it('the time between the death of a process and its recovery is a mark, and no w
   expect(trace.totals.pausedMs).toBe(0);
 });
 
-it('an agent behind a call waits: the root step waits, and its bar knows for how long', async () => {
+it('a root step waits while its nested agent needs approval, and its bar has the waiting time', async () => {
   const inner = builderWith(
     followingDriver([toolCall('remove'), final('gone')]),
     mockTool('remove', 'removed', { needsApproval: true }),

@@ -24,8 +24,8 @@ const grantOf = ({ stop }: Trace) => {
   return stop.action.grant;
 };
 
-describe('a trace of a real session in SQLite', () => {
-  it('gate, approval, retry, limit and grant', async () => {
+describe('the trace of a real session in SQLite', () => {
+  it('covers a running step, a retry, an approval, a limit and a grant', async () => {
     const slow = gate();
     let tries = 0;
     const enrich = defineTool({
@@ -47,7 +47,7 @@ describe('a trace of a real session in SQLite', () => {
     });
     const remove = defineTool({
       name: 'remove',
-      description: 'Wants a person.',
+      description: 'Needs approval.',
       parameters: { type: 'object', properties: { id: { type: 'number' } } },
       needsApproval: true,
       execute: () => 'removed',
@@ -125,7 +125,7 @@ describe('a trace of a real session in SQLite', () => {
     expect(removed?.pausedMs).toBeGreaterThanOrEqual(50);
     expect(stopped.pauses).toHaveLength(1);
     expect(stopped.totals.pausedMs).toBeGreaterThanOrEqual(50);
-    // the wait was not work
+    // the wait is not counted as work
     const passed = Date.now() - Date.parse(stopped.steps[2]!.startedAt);
     expect(stopped.steps[2]!.durationMs).toBeLessThan(passed - 50);
 
@@ -144,9 +144,9 @@ describe('a trace of a real session in SQLite', () => {
     expect(granted.startedAt! <= granted.steps[0]!.startedAt).toBe(true);
   });
 
-  it('a failed model call: its wait is on the axis, and it is no step of the limit', async () => {
+  it('a failed model call has its wait on the axis and does not count toward the step limit', async () => {
     const script = [error({ type: 'rate_limit', retryAfterMs: 300 }), final('ok')];
-    // counted by calls, not by messages: a failed one leaves none
+    // scripted by calls, because a failed call leaves no message
     const agent = builderWith(DeterministicDriver.fromSteps(...script))
       .withErrorPolicy(ErrorPolicy.retryToolErrors(2))
       .build();
@@ -164,7 +164,7 @@ describe('a trace of a real session in SQLite', () => {
   });
 });
 
-it('D43: no secret in a trace', async () => {
+it('D43: a trace contains no secret', async () => {
   const secret = 'sk-live-abcdefghijklmnop1234567890';
   const runtime = runtimeOn(
     memoryPlace().open(),

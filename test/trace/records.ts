@@ -12,7 +12,7 @@ import type { ToolResult } from '../../src/tools/tool-result.ts';
 import type { TraceRecords } from '../../src/trace/trace-of.ts';
 
 export const T0: number = Date.parse('2026-03-01T09:00:00.000Z');
-/** A time of the day, by milliseconds since the execution began. */
+/** A time stamp, in milliseconds since the execution started. */
 export const iso = (ms: number): string => new Date(T0 + ms).toISOString();
 
 export const outcomeWith = (
@@ -46,7 +46,7 @@ export const result = (
   ...more,
 });
 
-/** A failed call, as a policy with retries judges it. */
+/** A failed call under a policy with retries. */
 export const failure = (callId: string, durationMs: number, toolName: string): ToolResult =>
   result(callId, durationMs, {
     kind: 'error',
@@ -60,7 +60,7 @@ export const failure = (callId: string, durationMs: number, toolName: string): T
     },
   });
 
-/** A step that began `at` milliseconds after the beginning, by the wall clock. */
+/** A step that started `at` milliseconds after the execution, by wall clock. */
 export function step(
   number: number,
   at: number,
@@ -89,7 +89,7 @@ export function step(
   };
 }
 
-/** Collects events in the order they are told. */
+/** Collects events in the order they are emitted. */
 export class Log {
   readonly events: AgentEvent[] = [];
   #child: string | null = null;
@@ -107,7 +107,7 @@ export class Log {
     return this;
   }
 
-  /** What is told in here comes from an agent behind a call. */
+  /** Adds events of a nested agent. */
   inside(tell: (log: this) => void): this {
     this.#child = 'child';
     tell(this);

@@ -13,7 +13,7 @@ import {
 
 const { toolCall, final } = ScenarioStep;
 
-/** Scrambles what is stored, as an encrypting codec does. */
+/** Reverses stored text, as a simple encrypting codec. */
 const codec = {
   encode: (text: string) => [...text].toReversed().join(''),
   decode: (text: string) => [...text].toReversed().join(''),
@@ -38,7 +38,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
     return runtime;
   }
 
-  it('finds by title, id, reason, message, tool and result, whatever the case and the accents', async () => {
+  it('finds by title, id, reason, message, tool and result, ignoring case and accents', async () => {
     const runtime = await told();
     const found = async (search: string, more: Partial<SearchSessionsOptions> = {}) =>
       (await searchSessions(runtime, { ...ann, search, ...more })).sessions.map(({ id }) => id);
@@ -56,7 +56,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
     expect(await found('nordlicht', { owner: 'bob' })).toEqual([]);
   });
 
-  it('stops when it has enough, has looked long enough, or far enough, and continues from there', async () => {
+  it('stops at its limits of results, time and sessions, and continues from the cursor', async () => {
     const runtime = await told();
     const walk = async (bound: Partial<SearchSessionsOptions>) => {
       const pages: string[][] = [];
@@ -79,7 +79,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
     expect(await walk({})).toEqual([['b-two', 'a-one']]);
   });
 
-  it('a session that goes away in the meantime is not found', async () => {
+  it('skips a session that is deleted during the search', async () => {
     const runtime = await told();
     const going = new Proxy(runtime, {
       get(target, key) {

@@ -1,13 +1,13 @@
 import {
   AgentBuilder,
   defineTool,
-  statusFacts,
   type AgentState,
   type ErrorType,
   type Grants,
   type Tool,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+import { statusFacts } from '../../src/agent/agent-status.ts';
 import { stopSentence, type StopFacts } from '../../src/trace/index.ts';
 
 const failing = (name: string, type: ErrorType = 'tool'): Tool =>
@@ -20,7 +20,7 @@ const failing = (name: string, type: ErrorType = 'tool'): Tool =>
       type === 'timeout' ? new Promise(() => {}) : Promise.reject(new Error('no lead')),
   });
 
-/** An agent with a tool that works, one that fails and one that hangs. */
+/** An agent with a tool that works, one that fails and one that times out. */
 export const with_ = (...script: readonly ScenarioStep[]): AgentBuilder =>
   AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(...script))
@@ -33,7 +33,7 @@ export interface Sentence {
   readonly grant: Grants | string | null;
 }
 
-/** As a server or a console would ask, after the state went through a store. */
+/** The sentence as a server or console gets it, after serialization. */
 export function sentence(state: AgentState, more: Partial<StopFacts> = {}): Sentence {
   const { status, stopReason, lastContinuationOutcome } = state;
   const said = stopSentence({

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { readTrace, type Trace } from '../../src/trace/index.ts';
 import { ann } from '../setup/sessions.ts';
 
-/** What must hold for every trace, whatever happened. */
+/** Checks the invariants of every trace. */
 function isSound(trace: Trace): Trace {
   let end = trace.steps[0]?.at ?? 0;
   let number = trace.steps[0]?.number ?? 1;
@@ -21,6 +21,6 @@ function isSound(trace: Trace): Trace {
   return trace;
 }
 
-/** The trace of session `s`, which must be sound. */
+/** Reads the trace of session `s` and checks it. */
 export const traceOn = async (runtime: SessionRuntime, options = {}): Promise<Trace> =>
   isSound(await readTrace(runtime, 's', { ...ann, ...options }));

@@ -17,7 +17,7 @@ const run = (limit: (b: AgentBuilder) => AgentBuilder): Promise<AgentState> => {
     .run('go');
 };
 
-describe('the sentence of a stop names who has spent it', () => {
+describe('the stop sentence names the agent that used the budget', () => {
   it.each<[string, (b: AgentBuilder) => AgentBuilder, string]>([
     [
       'tokens',
@@ -38,7 +38,7 @@ describe('the sentence of a stop names who has spent it', () => {
     expect(sentence(await run(limit)).text).toBe(expected);
   });
 
-  it('an agent that was stopped by it says whose limit it was, and offers no grant', async () => {
+  it('of a nested agent names the agent whose limit it was, without a grant', async () => {
     const meter = new Meter();
     const heard = listening();
     const researcher = member('researcher', meter, works, look).build();
@@ -67,7 +67,7 @@ describe('the sentence of a stop names who has spent it', () => {
     ]);
   });
 
-  it('what a record says about spenders is read with care', () => {
+  it('ignores invalid spenders in a record', () => {
     const context = {
       used: 5,
       limit: 5,

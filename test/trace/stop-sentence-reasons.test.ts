@@ -58,7 +58,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'steps_limit after a grant: the limit has grown',
+    'steps_limit after a grant, with the raised limit',
     async () => {
       const agent = with_(...endless(3))
         .withMaxSteps(2)
@@ -73,7 +73,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'steps_limit with several results',
+    'steps_limit with several tool results',
     () =>
       with_(toolCalls([{ name: 'search' }, { name: 'search' }]))
         .withMaxSteps(1)
@@ -102,7 +102,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'steps_limit of the session',
+    'steps_limit by the session limit',
     () =>
       with_(...endless(3))
         .addContinuationCriteria(sessionStepsLimit(3))
@@ -116,7 +116,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'steps_limit of the execution and of the session: no grant is offered',
+    'steps_limit by execution and session, without a grant',
     () =>
       with_(...endless(3))
         .withMaxSteps(3)
@@ -145,7 +145,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'token_limit of the session',
+    'token_limit by the session limit',
     () =>
       with_(toolCall('search', {}, '', { usage: { input: 500, output: 1 } }))
         .addContinuationCriteria(sessionTokenUsageLimit(500))
@@ -187,28 +187,28 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Failed because enrich did not finish in time, 4 times in a row, and all 3 retries are used. To continue, try again up to 3 times.',
+      text: 'Failed because enrich did not finish in time 4 times in a row, and all 3 retries are used. To continue, try again up to 3 times.',
       note: 'The error was: Tool "enrich" took longer than its 5 ms.',
       button: 'Continue with 3 more retries',
       grant: { retries: 3 },
     },
   ],
   [
-    'retry_limit of the model itself',
+    'retry_limit of a model error',
     () =>
       with_(error({ type: 'rate_limit' }), error({ type: 'rate_limit' }))
         .withErrorPolicy(ErrorPolicy.retryToolErrors(1).withBackoff({ initialMs: 0 }))
         .build()
         .run('go'),
     {
-      text: 'Failed because the model call failed, twice in a row, and its only retry is used. To continue, try again.',
+      text: 'Failed because the model call failed twice in a row, and its only retry is used. To continue, try again.',
       note: 'The error was: scripted error.',
       button: 'Continue with 1 more retry',
       grant: { retries: 1 },
     },
   ],
   [
-    'error, by the default policy',
+    'error under the default policy',
     () => with_(toolCall('create_lead')).build().run('go'),
     {
       text: 'Failed because create_lead failed, and this assistant stops on tool errors. To continue, try again.',
@@ -218,7 +218,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'error of the model, which only retryAll would try again',
+    'error of the model that only retryAll retries',
     () =>
       with_(error({ type: 'model', retryable: true }))
         .build()
@@ -237,7 +237,7 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because the answer reached the length limit of the model. To continue, add 1 step.',
+      text: "Stopped because the answer reached the model's length limit. To continue, add 1 step.",
       note: null,
       button: 'Continue with 1 more step',
       grant: { steps: 1 },
@@ -250,14 +250,14 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because the content filter of the model provider cut the answer. To continue, ask for something else, or in other words.',
+      text: "Stopped because the model provider's content filter blocked the answer. To continue, rephrase your message, or ask for something else.",
       note: null,
       button: 'New message',
       grant: 'message',
     },
   ],
   [
-    'guard, CostLimit',
+    'guard by CostLimit',
     () =>
       with_(toolCall('search', {}, '', { cost: 0.1004 }))
         .withMaxCost(0.1)
@@ -271,7 +271,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'guard, CostLimit and steps: one button for both',
+    'guard by CostLimit and StepsLimit, with one button for both',
     () =>
       with_(toolCall('search', {}, '', { cost: 0.1 }))
         .withMaxSteps(1)
@@ -286,7 +286,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'guard, cost of the session',
+    'guard by the session cost limit',
     () =>
       with_(toolCall('search', {}, '', { cost: 2.5 }))
         .addContinuationCriteria(sessionCostLimit(2))
@@ -300,7 +300,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'guard, NoProgressLimit',
+    'guard by NoProgressLimit',
     () =>
       with_(toolCall('search'), toolCall('search'), toolCall('search'))
         .addContinuationCriteria(noProgressLimit(3))
@@ -314,7 +314,7 @@ const table: readonly Row[] = [
     },
   ],
   [
-    'guard of your own',
+    'guard by a custom criterion',
     () =>
       with_(toolCall('search'))
         .addContinuationCriteria({
@@ -333,7 +333,7 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because a rule of this assistant ended it. To continue, send a new message.',
+      text: "Stopped because one of this assistant's rules ended it. To continue, send a new message.",
       note: 'The rule says: the office is closed.',
       button: 'New message',
       grant: 'message',

@@ -7,7 +7,7 @@ import { sentence, with_ } from './sentences.ts';
 const { toolCall, final } = ScenarioStep;
 
 describe('the stop sentence', () => {
-  it('quotes a reason whose record has no numbers', () => {
+  it('quotes the reason if the record has no numbers', () => {
     const evaluation = { criterion: 'StepsLimit', decision: 'forbid', reason: 'enough.' } as const;
     const outcome = {
       decision: 'forbid',
@@ -18,14 +18,14 @@ describe('the stop sentence', () => {
     } as const;
     expect(stopSentence({ status: 'stopped', outcome })).toMatchObject({
       lead: 'Stopped because',
-      because: 'a rule of this assistant ended it',
+      because: "one of this assistant's rules ended it",
       goOnIf: 'you sent a new message',
       note: 'The rule says: enough.',
       action: { kind: 'message', label: 'New message' },
     });
   });
 
-  it('grants what is enough for two limits that count the same', () => {
+  it('grants enough for two limits of the same kind', () => {
     const forbids = (criterion: string, seconds: number) => ({
       criterion,
       decision: 'forbid' as const,
@@ -44,12 +44,12 @@ describe('the stop sentence', () => {
     });
   });
 
-  it('says nothing of a run that works or has not begun', () => {
+  it('is null for a run that is busy or has not started', () => {
     expect(stopSentence({ status: 'processing', outcome: null })).toBeNull();
     expect(stopSentence({ status: 'idle', outcome: null })).toBeNull();
   });
 
-  it('waits for approvals without a button: the cards have them', () => {
+  it('has no button while calls need approval, because their cards have one', () => {
     const pause = { kind: 'approval' as const };
     const waitingFor = (...tools: readonly string[]) =>
       stopSentence({
@@ -75,7 +75,7 @@ describe('the stop sentence', () => {
     [{ kind: 'requested' as const, reason: 'on request' }, 'it was paused on request'],
     [{ kind: 'requested' as const, reason: 'lunch.' }, 'it was paused: lunch'],
     [{ kind: 'fork' as const }, 'this fork has not been resumed'],
-  ])('paused by %j', (pause, because) => {
+  ])('is about a pause by %j', (pause, because) => {
     expect(stopSentence({ status: 'paused', outcome: null, pause })).toMatchObject({
       lead: 'Waiting because',
       because,
@@ -85,7 +85,7 @@ describe('the stop sentence', () => {
     });
   });
 
-  it('quotes the error where there is no outcome', () => {
+  it('quotes the error if there is no outcome', () => {
     const error = { message: 'the store is gone.' };
     const said = stopSentence({ status: 'failed', outcome: null, error });
     expect(said).toMatchObject({
@@ -96,7 +96,7 @@ describe('the stop sentence', () => {
     });
   });
 
-  it('says what to fix where a session could not be worked on', () => {
+  it('names the fix if a session could not run', () => {
     const reason = 'The driver needs a package. Run: npm install openai';
     const evaluation = {
       criterion: 'SessionRuntime',

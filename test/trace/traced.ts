@@ -3,11 +3,11 @@ import { traceOf, type TraceRecords } from '../../src/trace/trace-of.ts';
 import type { Trace, TraceStep } from '../../src/trace/trace.ts';
 import { records } from './records.ts';
 
-/** Bars in short: name, place in the step, length, state. */
+/** Bars as name, position in the step, duration and state. */
 export const bars = ({ at, bars: all }: TraceStep): unknown[] =>
   all.map((bar) => [bar.name, bar.at - at, bar.durationMs, bar.state]);
 
-/** Steps follow each other, and no bar leaves its step. */
+/** Checks that steps follow each other and that no bar exceeds its step. */
 function isSound(trace: Trace): Trace {
   let end = 0;
   for (const { at, durationMs, waitMs, bars: all } of trace.steps) {

@@ -32,7 +32,7 @@ import {
   type Mailer,
 } from './fixtures.ts';
 
-// text, and no dependencies
+// text output, no dependencies
 const plain = createAgent({ driver });
 same<typeof plain, Agent<{}, string, 'agent', never>>();
 const said = await plain.run('hi');
@@ -61,7 +61,7 @@ await billing.run('x');
 await billing.run('x', {});
 // @ts-expect-error the mailer is missing
 await billing.run('x', { deps: { crm } });
-// @ts-expect-error this is no mailer
+// @ts-expect-error not a mailer
 await billing.run('x', { deps: { crm, mailer: { send: 1 } } });
 // @ts-expect-error deps are missing
 await billing.resume(done);
@@ -75,7 +75,7 @@ await billing.nextStep('x');
 const wrong: string = done.output?.total;
 billing.stop(done, { reason: 'enough', by: 'ada' });
 
-// names of tools
+// tool names
 const deps = { crm, mailer };
 await billing.run('x', { deps, activeTools: ['clock', 'find_leads'] });
 // @ts-expect-error there is no such tool
@@ -84,12 +84,12 @@ createAgent({ driver, tools: [clock], toolChoice: { tool: 'clock' } });
 // @ts-expect-error there is no such tool
 createAgent({ driver, tools: [clock], toolChoice: { tool: 'clok' } });
 await createAgent({ driver, tools: [mockTool('look')] }).run('x', { activeTools: ['look'] });
-// options that name no tool fit every agent
+// options without tool names are valid for every agent
 declare const general: RunOptions;
 await billing.run('x', { ...general, deps });
 await plain.run('x', general);
 
-// the builder keeps all of it, and branches
+// the builder keeps these types, and branches
 const base = AgentBuilder.base()
   .withName('billing')
   .withDriver(driver)
@@ -104,15 +104,15 @@ same<AgentOutput<typeof built>, Invoice>();
 same<AgentDeps<typeof built>, { crm: Crm } & { mailer: Mailer }>();
 same<typeof built.name, 'billing'>();
 same<AgentDeps<ReturnType<typeof base.build>>, { crm: Crm }>();
-// @ts-expect-error it is not among the tools so far
+// @ts-expect-error it is not one of the tools so far
 base.withToolChoice({ tool: 'clock' });
-// a builder as people annotate it: any that needs nothing
+// a builder with a plain annotation: any that needs no dependencies
 const wideBuilder: AgentBuilder = AgentBuilder.new().withName('x').withTools(clock);
 await wideBuilder.withDriver(driver).build().run('x');
 // @ts-expect-error it needs a CRM
 const narrowBuilder: AgentBuilder = base;
 
-// hooks, criteria and capabilities add what they need
+// hooks, criteria and capabilities add their dependencies
 const audited: Hook<{ audit: Audit }> = {
   name: 'audited',
   aroundToolCall: (input, run, context) => {
@@ -160,7 +160,7 @@ await fluent.run('x', { deps: { crm, audit, mailer, limit: 3 } });
 // @ts-expect-error the limit is missing
 await fluent.run('x', { deps: { crm, audit, mailer } });
 
-// in place they know the output of the agent, and unannotated dependencies are unknown
+// inline hooks and criteria know the output of the agent, and unannotated dependencies are unknown
 createAgent({
   driver,
   responseFormat: Invoice,
@@ -196,7 +196,7 @@ same<AgentDeps<typeof boss>, { crm: Crm } & { mailer: Mailer }>();
 await boss.run('x', { deps: { crm } });
 await boss.run('x', { deps, activeTools: ['bill'] });
 
-// a tool that is written in place and takes no context needs nothing
+// an inline tool without a context needs no dependencies
 const inPlace = createAgent({
   driver,
   tools: [
@@ -219,18 +219,18 @@ const back = await billing.restore(JSON.parse('{}'));
 same<typeof back, AgentState<Invoice>>();
 const anyState: AgentState = back;
 await billing.resume(anyState, { deps, grant: { steps: 1 } });
-// @ts-expect-error a state of anything is not a state of an invoice
+// @ts-expect-error a state with any output is not a state with an invoice
 const invoiceState: AgentState<Invoice> = anyState;
 
-// where agents fit
+// assignability of agents
 export const all: AnyAgent[] = [plain, billing, boss, full];
 const short: Agent<{ crm: Crm; mailer: Mailer }, Invoice> = billing;
 await short.run('x', { deps, activeTools: ['any name'] });
 const wide: Agent<{ crm: Crm; mailer: Mailer }> = billing;
 same<AgentOutput<typeof wide>, unknown>();
-// @ts-expect-error it needs more
+// @ts-expect-error it needs more dependencies
 const narrow: Agent<{ crm: Crm }, Invoice> = billing;
-// @ts-expect-error it answers with something else
+// @ts-expect-error it has another output
 const other: Agent<{ crm: Crm; mailer: Mailer }, { subject: string }> = billing;
 
 // code that is generic over agents
@@ -240,17 +240,17 @@ async function ask<D, O>(agent: Agent<D, O>, given: D): Promise<O | null> {
 const answer = await ask(billing, deps);
 same<typeof answer, Invoice | null>();
 
-// dependencies that are all optional may be left out
+// optional dependencies can be left out
 const relaxed: Agent<{ log?: (line: string) => void }, string> = plain;
 await relaxed.run('x');
 await relaxed.run('x', { deps: { log: () => {} } });
 
-// tools made by hand take part; what they need is not known
+// handwritten tools are accepted, and their dependencies are unknown
 declare const byHand: Omit<AnyTool, '~needs' | '~call'>;
 const mixed = createAgent({ driver, tools: [findLeads, byHand] });
 same<AgentDeps<typeof mixed>, { crm: Crm }>();
 await mixed.run('x', { deps: { crm }, activeTools: ['any name'] });
-// a list that is only known at run time names what it needs
+// a list that is only known at run time declares its dependencies
 declare const plugins: readonly Tool<{ crm: Crm }>[];
 same<AgentDeps<typeof plugged>, { crm: Crm }>();
 const plugged = createAgent({ driver, tools: plugins });
@@ -265,7 +265,7 @@ const spread = createAgent({
 });
 same<AgentDeps<typeof spread>, { audit: Audit } & { mailer: Mailer }>();
 
-// two tools that want different things under one name want both
+// two tools that need different types under one name need both
 const left = defineTool({
   name: 'left',
   description: 'Reads a.',

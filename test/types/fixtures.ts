@@ -45,11 +45,11 @@ export declare const crm: Crm;
 export declare const mailer: Mailer;
 export declare const audit: Audit;
 
-// oxlint-disable typescript/no-unnecessary-type-parameters -- two generic functions are the same only where A and B are
+// oxlint-disable typescript/no-unnecessary-type-parameters -- two generic functions are the same only if A and B are
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Compiles only where both types are the same. */
+/** Compiles only if both types are the same. */
 export const same = <A, B>(
   ..._proof: Same<A, B> extends true ? [] : [{ readonly expected: B; readonly got: A }]
 ): void => {};

@@ -1,4 +1,4 @@
-/** What a package exports under `isolatedDeclarations`: a short annotation is enough. */
+/** Exports of a package under `isolatedDeclarations`: a short annotation is enough. */
 import { createAgent, defineTool, type Agent, type Tool, type ToolContext } from 'onward';
 import { DeterministicDriver } from 'onward/testing';
 

@@ -17,7 +17,7 @@ const agent = createAgent({
 });
 const deps = { crm, mailer };
 
-// the same for a run and for a resume
+// the same for a run and a resume
 const run = agent.stream('x', { deps });
 const paused = await run.state;
 same<typeof paused, AgentState<Invoice>>();
@@ -39,7 +39,7 @@ for await (const call of run.toolCalls) {
   switch (call.tool) {
     case 'find_leads':
       same<typeof call.args, { partner: string; limit?: number | undefined }>();
-      // a date is text once it was stored
+      // a stored date is a string
       same<(typeof call.result)[number]['since'], string>();
       break;
     case 'send_mail':
@@ -53,7 +53,7 @@ for await (const call of run.toolCalls) {
   }
 }
 
-// unions that the compiler can check for completeness
+// unions that can be checked for exhaustiveness
 same<EventOf<'AgentStarted'>['previousStatus'], AgentStatus>();
 same<EventOf<'AgentStateUpdated'>['status'], AgentStatus>();
 same<EventOf<'AgentPaused'>['kind'], PauseKind>();
@@ -87,6 +87,7 @@ export function line(event: AgentEvent): string {
       return event.type;
   }
 }
+for await (const event of more) same<typeof event, AgentEvent>();
 agent.on('AgentPaused', ({ kind }) => void kindText(kind));
-// @ts-expect-error that is not how it finishes
+// @ts-expect-error not a final status
 agent.on('AgentFinished', ({ status }) => void (status === 'paused'));

@@ -5,7 +5,7 @@ const serviceOf = (i: number): string => services[i % services.length] ?? '';
 const typeOf = (service: string): string => service.charAt(0).toUpperCase() + service.slice(1);
 const tools = (from: number, to: number): string => list(to - from, (i) => `t${from + i}`, ', ');
 
-/** A program of thirty tools with schemas, and five agents of which one calls all others: for what it costs the compiler. */
+/** A program with thirty tools with schemas and five agents, one of which calls all others, to measure compile cost. */
 export const thirtyTools = (): string => `
 import { AgentBuilder, createAgent, defineTool, type ToolContext } from 'onward';
 import { DeterministicDriver } from 'onward/testing';

@@ -1,11 +1,10 @@
-// oxlint-disable typescript/no-generated-empty-object-type -- `{}` is what a tool without needs has to give
+// oxlint-disable typescript/no-generated-empty-object-type -- a tool without dependencies has `{}`
 import {
   defineTool,
   type Call,
   type CallsOf,
   type DepsOf,
   type JsonObject,
-  type StandardSchema,
   type Tool,
   type ToolContext,
 } from 'onward';
@@ -26,7 +25,7 @@ same<
 >();
 same<DepsOf<never>, {}>();
 
-// any library with Standard Schema
+// any Standard Schema library
 defineTool({
   name: 'valibot',
   description: 'Takes a city.',
@@ -38,7 +37,18 @@ defineTool({
     return args.town;
   },
 });
-declare const byHand: StandardSchema<{ n: string }, { n: number }>;
+/** A schema as the standard defines it, without our types. */
+interface ByHand<Input, Output> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: Input; readonly output: Output };
+    validate(
+      value: unknown,
+    ): { readonly value: Output } | { readonly issues: readonly { readonly message: string }[] };
+  };
+}
+declare const byHand: ByHand<{ n: string }, { n: number }>;
 const counted = defineTool({
   name: 'by_hand',
   description: 'Takes a number.',
@@ -47,7 +57,7 @@ const counted = defineTool({
 });
 same<CallsOf<typeof counted>, Call<'by_hand', { n: string }, string>>();
 
-// JSON Schema in place needs no `as const`
+// inline JSON Schema needs no `as const`
 const fromJson = defineTool({
   name: 'json',
   description: 'Takes a city.',
@@ -98,7 +108,7 @@ const due = defineTool({
 });
 same<CallsOf<typeof due>['args'], { on: string }>();
 
-// nothing was asked for
+// no dependencies declared
 defineTool({
   name: 'none',
   description: 'Takes nothing.',
@@ -106,13 +116,13 @@ defineTool({
   execute: (_args, { deps }) => deps.crm,
 });
 
-// what a tool needs decides where it fits
+// the dependencies of a tool decide where it can be used
 export const exported: Tool<{ crm: Crm }> = findLeads;
-// @ts-expect-error it needs more than that
+// @ts-expect-error it needs more dependencies
 export const narrow: Tool = findLeads;
 export const wide: Tool<{ crm: Crm; mailer: Mailer }> = findLeads;
 
-// one interface for an application, of which each tool names its part
+// one interface for an application, with each tool declaring its part
 interface AppDeps {
   crm: Crm;
   mailer: Mailer;

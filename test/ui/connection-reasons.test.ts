@@ -13,7 +13,7 @@ const name = `private-agent.${sessionId}`;
 const backoff = { minMs: 5, maxMs: 20 };
 const soon = (holds: () => void): Promise<void> => vi.waitFor(holds, { timeout: 15_000 });
 
-/** What the endpoint does with a request; null answers as it should. */
+/** Response of the endpoint; null for the correct one. */
 type Answer = ((response: ServerResponse) => void) | null;
 
 interface Endpoint {
@@ -24,7 +24,7 @@ interface Endpoint {
   requests: number;
 }
 
-/** A server of ours whose next answers a test decides. */
+/** Starts a server whose responses the test controls. */
 async function endpoint(good: (body: string, response: ServerResponse) => Promise<void> | void) {
   const open = (port: number) =>
     new Promise<ReturnType<typeof createServer>>((resolve) => {
@@ -126,7 +126,7 @@ const status =
 
 describe.each(worlds)('%s', (kind, make) => {
   it.each<[string, Answer, RegExp]>([
-    ['no answer', (response) => response.destroy(), /gave no answer|got no answer/],
+    ['no response', (response) => response.destroy(), /did not answer|got no response/],
     ['408', status(408), /answered 408/],
     ['425', status(425), /answered 425/],
     ['429', status(429), /answered 429/],
@@ -135,29 +135,26 @@ describe.each(worlds)('%s', (kind, make) => {
     ['503', status(503), /answered 503/],
     ['599', status(599), /answered 599/],
     ['200 with a page', status(200), /sign-in page/],
-  ])(
-    '%s is offline with a reason, tried again, and live once it passes',
-    async (_n, bad, words) => {
-      const { door, source } = await make();
-      door.answer = bad;
-      const { view, views } = shown(source());
-      await soon(() => expect(view().connection).toBe('offline'));
-      expect(view().error).toMatchObject({ name: 'SourceError', isFinal: false });
-      expect(view().error?.message).toMatch(words);
-      await soon(() => expect(door.requests).toBeGreaterThan(2));
-      door.answer = null;
-      await soon(() => expect(view().connection).toBe('live'));
-      expect(view().error).toBeNull();
-      for (const { connection, error } of views)
-        if (connection === 'offline') expect(error?.message).toBeTruthy();
-    },
-  );
+  ])('is offline with a reason on %s, retries, and goes live again', async (_n, bad, words) => {
+    const { door, source } = await make();
+    door.answer = bad;
+    const { view, views } = shown(source());
+    await soon(() => expect(view().connection).toBe('offline'));
+    expect(view().error).toMatchObject({ name: 'SourceError', isFinal: false });
+    expect(view().error?.message).toMatch(words);
+    await soon(() => expect(door.requests).toBeGreaterThan(2));
+    door.answer = null;
+    await soon(() => expect(view().connection).toBe('live'));
+    expect(view().error).toBeNull();
+    for (const { connection, error } of views)
+      if (connection === 'offline') expect(error?.message).toBeTruthy();
+  });
 
   it.each([
     [401, 'refused', 'may not read the session'],
     [403, 'refused', 'may not read the session'],
     [404, 'not_found', 'there is no such session'],
-  ])('%i is final, and says what it is', async (code, kindOfError, words) => {
+  ])('stays offline with a reason on %i', async (code, kindOfError, words) => {
     const { door, source } = await make();
     door.answer = status(code);
     const { view } = shown(source());
@@ -178,7 +175,7 @@ describe('a Pusher connection', () => {
     return { pusher, ...shown(pusherSource({ pusher, sessionId, backoff, subscribeMs: 300 })) };
   };
 
-  it.each([4100, 4150, 4200, 4299])('%i connects again by itself', async (code) => {
+  it.each([4100, 4150, 4200, 4299])('reconnects after %i', async (code) => {
     const server = await pusherServer();
     server.sockets.refuse(code);
     const { view } = await connected(server);
@@ -187,9 +184,9 @@ describe('a Pusher connection', () => {
 
   it.each([
     [4003, 'the app is disabled'],
-    [4004, 'as many connections'],
-    [4099, 'refuses this connection as it is'],
-  ])('%i stays offline with a reason until the page connects again', async (code, words) => {
+    [4004, 'limit of connections'],
+    [4099, 'server refuses this connection'],
+  ])('stays offline with a reason after %i until the page connects again', async (code, words) => {
     const server = await pusherServer();
     server.sockets.refuse(code);
     const { view, pusher } = await connected(server);
@@ -200,7 +197,7 @@ describe('a Pusher connection', () => {
     await soon(() => expect(view().connection).toBe('live'));
   });
 
-  it('an unknown key says so', async () => {
+  it('reports an unknown key', async () => {
     const { view } = await connected(await pusherServer(), 'other');
     await soon(() =>
       expect(view().error?.message).toContain('4001: there is no app with this key'),
@@ -208,7 +205,7 @@ describe('a Pusher connection', () => {
     expect(view().connection).toBe('offline');
   });
 
-  it('4301 says that it is a limit, and goes back to live when there is room', async () => {
+  it('reports the limit of 4301, and goes live when there is capacity', async () => {
     const server = await pusherServer({ maxMessages: 0 });
     const { view } = await connected(server);
     await soon(() => expect(view().error?.message).toContain('4301: the limit of messages'));
@@ -217,7 +214,7 @@ describe('a Pusher connection', () => {
     await soon(() => expect(view().connection).toBe('live'));
   });
 
-  it('a signature that becomes right goes back to live', async () => {
+  it('goes live when the signature becomes valid', async () => {
     const server = await pusherServer();
     const door = await authOf(server);
     door.answer = (response) => response.end('{"auth":"test-key:00"}');
@@ -228,7 +225,7 @@ describe('a Pusher connection', () => {
     await soon(() => expect(view().connection).toBe('live'));
   });
 
-  it('an endpoint that never answers is asked again', async () => {
+  it('requests a channel again if the endpoint does not respond', async () => {
     const server = await pusherServer();
     const door = await authOf(server);
     door.answer = () => {};
@@ -239,7 +236,7 @@ describe('a Pusher connection', () => {
     await soon(() => expect(view().connection).toBe('live'));
   });
 
-  it('channelAuthorizer asks for headers each time and obeys Retry-After', async () => {
+  it('reads the headers of channelAuthorizer for each request and obeys Retry-After', async () => {
     const server = await pusherServer();
     const door = await authOf(server);
     let asked = 0;
@@ -260,7 +257,7 @@ describe('a Pusher connection', () => {
     const failed = await new Promise<Error | null>((resolve) => {
       other.customHandler({ socketId: '1.2', channelName: name }, resolve);
     });
-    expect(failed?.message).toContain('got no answer');
+    expect(failed?.message).toContain('got no response');
   });
 });
 
@@ -270,7 +267,7 @@ describe('an event stream', () => {
     return `id: ${envelope.seq}@${envelope.execution_id}\ndata: ${JSON.stringify(envelope)}\n\n`;
   };
 
-  it('continues after restarts of the server, from the place that is known', async () => {
+  it('continues at the known position after server restarts', async () => {
     const wire = new Wire();
     const lines = [
       line(wire, (w) => w.started()),
@@ -296,29 +293,26 @@ describe('an event stream', () => {
     ['a page of a proxy', status(502), false],
     ['a sign-in page', status(200), false],
     ['401', status(401), true],
-  ])(
-    'that is answered with %s in the middle keeps its screen and says why',
-    async (_n, bad, isFinal) => {
-      const wire = new Wire();
-      const first = line(wire, (w) => w.started()) + line(wire, (w) => w.user('hi'));
-      let live: ServerResponse | null = null;
-      const door = await endpoint((_body, response) => {
-        live = response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(first);
-      });
-      const { view } = shown(sseSource({ url: door.url, backoff }));
-      await soon(() => expect(view().state.place?.after).toBe(2));
-      door.answer = bad;
-      (live as ServerResponse | null)?.destroy();
-      await soon(() => expect(view().connection).toBe('offline'));
-      expect(view().error).toMatchObject({ name: 'SourceError', isFinal });
-      expect(view().state.messages[0]).toMatchObject({ content: 'hi' });
-      door.answer = null;
-      if (!isFinal) await soon(() => expect(view().connection).toBe('live'));
-    },
-  );
+  ])('keeps its messages and has a reason if a reconnect gets %s', async (_n, bad, isFinal) => {
+    const wire = new Wire();
+    const first = line(wire, (w) => w.started()) + line(wire, (w) => w.user('hi'));
+    let live: ServerResponse | null = null;
+    const door = await endpoint((_body, response) => {
+      live = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(first);
+    });
+    const { view } = shown(sseSource({ url: door.url, backoff }));
+    await soon(() => expect(view().state.place?.after).toBe(2));
+    door.answer = bad;
+    (live as ServerResponse | null)?.destroy();
+    await soon(() => expect(view().connection).toBe('offline'));
+    expect(view().error).toMatchObject({ name: 'SourceError', isFinal });
+    expect(view().state.messages[0]).toMatchObject({ content: 'hi' });
+    door.answer = null;
+    if (!isFinal) await soon(() => expect(view().connection).toBe('live'));
+  });
 
-  it('that only ever ends is offline with a reason', async () => {
+  it('is offline with a reason if every response ends', async () => {
     const door = await endpoint((_body, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end();
@@ -337,43 +331,40 @@ describe('listeners', () => {
     return Object.values(callbacks._callbacks).reduce((sum, list) => sum + list.length, 0);
   };
 
-  it.each(['pusherSource', 'echoSource'])(
-    '%s unbinds what it bound, and leaves alone what the page uses',
-    async (kind) => {
-      const server = await pusherServer();
-      const door = await authOf(server);
-      const echo = echoClient(server, door.url, 'ann');
-      const { pusher } = echo.connector;
-      const source = () =>
-        kind === 'echoSource'
-          ? echoSource({ echo, sessionId, backoff })
-          : pusherSource({ pusher, sessionId, backoff });
-      const before = count(pusher.connection);
-      const first = shown(source());
-      await soon(() => expect(first.view().connection).toBe('live'));
-      const heard: unknown[] = [];
-      const own = (data: unknown): void => void heard.push(data);
-      const channel = pusher.channel(name);
-      // the page listens on the same channel, after us
-      channel.bind('agent.status', own);
-      first.close();
-      await soon(() => expect(count(pusher.connection)).toBe(before));
-      expect(count(channel)).toBe(1);
-      const data = JSON.stringify(new Wire().started());
-      server.channels.publish(name, { event: 'agent.status', data, channel: name });
-      await soon(() => expect(heard).toHaveLength(1));
-      // without a listener of the page, the next source closes the unused connection
-      channel.unbind('agent.status', own);
-      const second = shown(source());
-      await soon(() => expect(second.view().connection).toBe('live'));
-      second.close();
-      await soon(() => expect(count(channel)).toBe(0));
-      expect(count(pusher.connection)).toBe(before);
-    },
-  );
+  it.each(['pusherSource', 'echoSource'])('%s unbinds only its own listeners', async (kind) => {
+    const server = await pusherServer();
+    const door = await authOf(server);
+    const echo = echoClient(server, door.url, 'ann');
+    const { pusher } = echo.connector;
+    const source = () =>
+      kind === 'echoSource'
+        ? echoSource({ echo, sessionId, backoff })
+        : pusherSource({ pusher, sessionId, backoff });
+    const before = count(pusher.connection);
+    const first = shown(source());
+    await soon(() => expect(first.view().connection).toBe('live'));
+    const heard: unknown[] = [];
+    const own = (data: unknown): void => void heard.push(data);
+    const channel = pusher.channel(name);
+    // the page binds to the same channel after the source
+    channel.bind('agent.status', own);
+    first.close();
+    await soon(() => expect(count(pusher.connection)).toBe(before));
+    expect(count(channel)).toBe(1);
+    const data = JSON.stringify(new Wire().started());
+    server.channels.publish(name, { event: 'agent.status', data, channel: name });
+    await soon(() => expect(heard).toHaveLength(1));
+    // without a listener of the page, the source leaves the channel
+    channel.unbind('agent.status', own);
+    const second = shown(source());
+    await soon(() => expect(second.view().connection).toBe('live'));
+    second.close();
+    await soon(() => expect(count(channel)).toBe(0));
+    expect(count(pusher.connection)).toBe(before);
+  });
 });
 
-it('a session without a source is offline with a reason', () => {
+it('a source that goes offline without an error has a default reason', () => {
   const { view } = shown({
     open: (sink) => {
       sink.connection('offline');

@@ -25,23 +25,23 @@ const screenOf = ({ messages, status, stop, approvals, usage, stepCount }: UiSta
 const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
   envelopes.reduce(reduceEnvelope, state);
 
-/** What a client does: asks for what is missing, page by page, and never more often than there are holes. */
+/** Fills all gaps page by page, like a client, and throws if it does not end. */
 function repaired(run: ModelRun, state: UiState, limit: number): UiState {
   let next = state;
   for (let asked = 0; next.gap; asked++) {
-    if (asked > 2_000) throw new Error('It asks for ever.');
+    if (asked > 2_000) throw new Error('It requests forever.');
     const { executionId, after } = next.gap;
     next = reduceRefill(next, refillOf(run, executionId, after, limit));
   }
   return next;
 }
 
-/** The last refill: everything after the place, then the newest execution, as on a reconnect. */
+/** Reads everything after the position and the newest execution, as on a reconnect. */
 function caughtUp(run: ModelRun, state: UiState, limit: number): UiState {
   const newest = [...run.logs.keys()].at(-1) ?? '';
   let next = repaired(run, state, limit);
   for (let asked = 0; ; asked++) {
-    if (asked > 2_000) throw new Error('It asks for ever.');
+    if (asked > 2_000) throw new Error('It requests forever.');
     const after = next.place?.executionId === newest ? next.place.after : 0;
     const refill = refillOf(run, newest, after, limit);
     next = repaired(run, reduceRefill(next, refill), limit);
@@ -49,7 +49,7 @@ function caughtUp(run: ModelRun, state: UiState, limit: number): UiState {
   }
 }
 
-/** What must hold at every moment, whatever came and whatever did not. Plain code: it runs a million times. */
+/** Checks the invariants of a state, whichever envelopes arrived. It has no `expect` because it runs a million times. */
 function problemOf(
   run: ModelRun,
   places: ReadonlyMap<string, number>,
@@ -57,12 +57,13 @@ function problemOf(
 ): string | null {
   const ids = new Set<string>();
   let last = -1;
-  for (const { id, role, content } of state.messages) {
+  for (const { id, role, content, metadata } of state.messages) {
     if (ids.has(id)) return `${id} is shown twice`;
     ids.add(id);
-    if (role === 'assistant' && !run.texts.some((text) => text.startsWith(content)))
-      return `"${content}" was never said`;
-    // rows for calls without a text have made-up ids, which depend on the first call that is known
+    if (role === 'assistant')
+      for (const part of [content, metadata.reasoning ?? ''])
+        if (!run.texts.some((text) => text.startsWith(part))) return `"${part}" was never said`;
+    // rows for calls without a text have generated ids, which depend on the first known call
     const place = id.startsWith('m') ? (places.get(id) ?? last) : last;
     if (place < last) return `${id} comes too late`;
     last = place;
@@ -86,7 +87,7 @@ function watched(run: ModelRun, envelopes: readonly Envelope[], truth: UiState):
   return state;
 }
 
-/** What the server keeps: no status lines, its own ids for what the screen had to name, and no times of tools. */
+/** Returns the stored conversation: no status lines, other ids for generated rows, and no tool durations. */
 const recordOf = ({ messages }: UiState): readonly UiMessage[] =>
   messages
     .filter(({ role, metadata }) => role !== 'status' && !metadata.streaming)
@@ -100,7 +101,7 @@ const recordOf = ({ messages }: UiState): readonly UiMessage[] =>
       ),
     }));
 
-/** Without lines that pass, and why executions before the newest have stopped: a page of the server does not know. */
+/** Returns the rows without status lines, which a page of the server does not have. */
 const said = ({ messages }: UiState): string[] =>
   messages
     .filter(({ role }) => role !== 'status')
@@ -109,11 +110,11 @@ const said = ({ messages }: UiState): string[] =>
         `${role} ${content} ${metadata.tool_call_id ?? ''} ${(metadata.tool_calls ?? []).map(({ id }) => id).join(' ')}`,
     );
 
-/** A client that has not heard that an execution began, or continued after its end, cannot know of it. */
+/** Whether it starts or continues an execution. These are never lost, because a client cannot detect that. */
 const isStart = (envelope: Envelope): boolean =>
   envelope.type === 'agent.status' && envelope.payload.status === 'processing';
 
-/** Everybody comes some places late, and not after the next execution has ended. */
+/** Delays envelopes by some positions, but not beyond the end of the next execution. */
 function reordered(wire: readonly Envelope[], delays: readonly number[]): Envelope[] {
   const ends = new Map<string, number>();
   for (const [i, { execution_id }] of wire.entries()) ends.set(execution_id, i);
@@ -122,7 +123,7 @@ function reordered(wire: readonly Envelope[], delays: readonly number[]): Envelo
     .map((envelope, i) => {
       const next = order[order.indexOf(envelope.execution_id) + 1];
       const most = (next === undefined ? undefined : ends.get(next)) ?? Number.POSITIVE_INFINITY;
-      // a client hears of executions in their order: only what follows comes as it likes
+      // executions start in order; only later envelopes are delayed
       const delay = envelope.seq === 1 ? 0 : (delays[i % delays.length] ?? 0);
       return { envelope, at: Math.min(i + delay, most - 1.5), i };
     })
@@ -135,8 +136,8 @@ const picksArb = fc.array(fc.nat(10_000), { maxLength: 40 });
 const everyKind = sessionArb(['fail', 'again', 'tools', 'tools', 'final']);
 const runs = { numRuns: Number(process.env['UI_RUNS'] ?? 100) };
 
-describe('the screen depends on what is known, not on how it came', { timeout: 60_000 }, () => {
-  it('in order, it says what the run did', () => {
+describe('the state does not depend on the order of arrival', { timeout: 60_000 }, () => {
+  it('shows the run if envelopes arrive in order', () => {
     fc.assert(
       fc.property(everyKind, (session) => {
         const run = play(session, 'standard');
@@ -157,7 +158,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('D64: duplicates change nothing, and give the same object back', () => {
+  it('D64: returns the same object for duplicates', () => {
     fc.assert(
       fc.property(everyKind, presetArb, picksArb, (session, preset, picks) => {
         const run = play(session, preset);
@@ -187,7 +188,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('D64: reordering within a window converges, and never shows anything out of order', () => {
+  it('D64: converges after reordering within a window, and never shows rows out of order', () => {
     fc.assert(
       fc.property(sessionArb(), presetArb, delaysArb, (session, preset, delays) => {
         const run = play(session, preset);
@@ -200,7 +201,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('D63: gaps are refilled, whatever was lost, doubled or late on the way', () => {
+  it('D63: converges after refills, whatever was lost, duplicated or late', () => {
     const lossy = fc.record({
       lost: picksArb,
       doubled: picksArb,
@@ -233,7 +234,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('a client that comes in the middle shows the same once the log was read', () => {
+  it('converges for a client that connects during a run and reads the log', () => {
     fc.assert(
       fc.property(sessionArb(), presetArb, fc.nat(10_000), (session, preset, pick) => {
         const run = play(session.slice(-1), preset);
@@ -245,7 +246,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('the record of the server agrees with it at any moment, and nothing shows twice (D63)', () => {
+  it('D63: matches the stored conversation at any time without duplicates', () => {
     fc.assert(
       fc.property(sessionArb(), presetArb, fc.nat(10_000), (session, preset, pick) => {
         const run = play(session, preset);
@@ -257,12 +258,12 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
         );
         expect(reconcile(agreed, record)).toBe(agreed);
         expect(reduceAll(run.wire, agreed)).toBe(agreed);
-        // read in the middle, the stream continues from it
+        // the stream continues after a conversation that was read during the run
         const cut = pick % run.wire.length;
         const middle = reduceAll(run.wire.slice(0, cut));
         const mixed = reduceAll(run.wire.slice(cut), reconcile(middle, recordOf(middle)));
         expect(said(mixed)).toEqual(said(truth));
-        // and a page that is loaded then reads the newest log from its beginning
+        // a page that loads at this time reads the newest log from its start
         const newest = middle.executionId;
         if (newest === null) return;
         const page = reduceRefill(newUiState(recordOf(middle)), refillOf(run, newest, 0));
@@ -273,10 +274,10 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('a state that went through JSON continues as if it had not', () => {
+  it('continues the same after a round trip through JSON', () => {
     fc.assert(
-      fc.property(everyKind, fc.nat(10_000), (session, pick) => {
-        const run = play(session, 'standard');
+      fc.property(everyKind, presetArb, fc.nat(10_000), (session, preset, pick) => {
+        const run = play(session, preset);
         const cut = pick % run.wire.length;
         const before = reduceAll(run.wire.slice(0, cut));
         const revived = JSON.parse(JSON.stringify(before)) as UiState;

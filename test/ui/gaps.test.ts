@@ -21,7 +21,7 @@ describe('gaps', () => {
     more,
   });
 
-  it('what is known shows at once, and the gap says what to ask for', () => {
+  it('show known envelopes immediately and have the position of the missing ones', () => {
     const all = long();
     const state = reduceAll([all[0]!, all[5]!]);
     expect(state).toMatchObject({
@@ -36,7 +36,7 @@ describe('gaps', () => {
     expect(reduceRefill(whole, refill(all, 6))).toBe(whole);
   });
 
-  it('a page at a time', () => {
+  it('are filled page by page', () => {
     const all = long();
     let state = reduceAll([all[0]!, all[5]!]);
     state = reduceRefill(state, refill(all.slice(1, 3), 3, true));
@@ -45,7 +45,7 @@ describe('gaps', () => {
     expect(state.gap).toBeNull();
   });
 
-  it('numbers that were filtered out are no gap, once the log was read past them', () => {
+  it('end after a refill if the missing numbers were filtered out', () => {
     const all = long();
     const later = { ...all[3]!, seq: 9, prev: 8 } as Envelope;
     const state = reduceAll([...all.slice(0, 3), later]);
@@ -56,7 +56,7 @@ describe('gaps', () => {
     expect(reduceEnvelope(filled, linked).gap).toBeNull();
   });
 
-  it('skipGap continues without missing envelopes and ignores them later', () => {
+  it('are skipped by skipGap, which ignores the missing envelopes later', () => {
     const all = long();
     const state = skipGap(reduceAll([all[0]!, all[5]!]));
     expect(state.gap).toBeNull();
@@ -65,7 +65,7 @@ describe('gaps', () => {
     expect(reduceAll([all[5]!], state)).toBe(state);
   });
 
-  it('a hole that is a thousand envelopes behind is given up', () => {
+  it('are dropped a thousand envelopes later', () => {
     const wire = new Wire().begin();
     const { all } = wire;
     for (let step = 1; step <= 600; step++) {
@@ -79,7 +79,7 @@ describe('gaps', () => {
     expect(said(state)).toHaveLength(600);
   });
 
-  it('a chunk of a run that was never heard of shows that it runs, and asks for its log', () => {
+  it('exist after a chunk of an unknown run, which shows as running', () => {
     const wire = new Wire().begin();
     wire.chunk('m1', 'We ');
     const state = reduceAll(wire.all.slice(2));
@@ -95,7 +95,7 @@ describe('gaps', () => {
     expect(filled.gap).toBeNull();
   });
 
-  it('a run whose end was not seen when the next begins has a gap', () => {
+  it('exist if the next run starts before the end of the last one arrives', () => {
     const first = long();
     const second = new Wire('x2', Date.UTC(2026, 0, 17)).begin('More?');
     const state = reduceAll([...first.slice(0, 4), ...second.all]);
@@ -106,19 +106,19 @@ describe('gaps', () => {
     expect(filled).toMatchObject({ status: 'processing', executionId: 'x2' });
   });
 
-  it('and keeps it until the log of that run was read to its end', () => {
+  it('stay until the log of an earlier run is read to its end', () => {
     const first = long();
     const second = new Wire('x2', Date.UTC(2026, 0, 17)).begin('More?');
     let state = reduceAll([...first.slice(0, 1), ...second.all]);
     state = reduceRefill(state, refill(first.slice(1, 3), 3, true));
     expect(state.gap).toEqual({ executionId: 'x1', after: 3 });
-    // it never ended: its process has died, and the log has no more
+    // it has no end: its process crashed, and the log has no more
     state = reduceRefill(state, refill(first.slice(3, 4), 4));
     expect(state.gap).toBeNull();
     expect(said(state)).toEqual(['user: Lamps?', 'assistant: We have 7.', 'user: More?']);
   });
 
-  it('also when it is a long time since that run has said anything', () => {
+  it('exist for an earlier run with many steps', () => {
     const first = new Wire('x1').begin();
     for (let step = 1; step <= 200; step++) first.step(step);
     const second = new Wire('x2', first.time).begin('More?');
@@ -128,14 +128,14 @@ describe('gaps', () => {
     expect(skipGap(state).gap).toBeNull();
   });
 
-  it('a page that has an envelope twice counts it once (D64)', () => {
+  it('D64: count an envelope once that a page has several times', () => {
     const wire = new Wire().begin();
     const done = wire.stepDone(1, 40);
     const page = refill([...wire.all, done, done], 3);
     expect(reduceRefill(newUiState(), page).usage.total).toBe(40);
   });
 
-  it('an empty log answers without harm', () => {
+  it('do not change with an empty log', () => {
     const state = newUiState();
     expect(reduceRefill(state, { ...refill([], 0), execution_id: null })).toBe(state);
     expect(reduceRefill(state, refill([], 0))).toBe(state);
@@ -143,7 +143,7 @@ describe('gaps', () => {
 });
 
 describe('executions', () => {
-  it('the last words of a run that come when the next has begun are put before it', () => {
+  it('keep their order if the end of one arrives after the start of the next', () => {
     const first = new Wire('x1').begin('One');
     const late = first.status('stopped', { stop_reason: 'guard', stop_message: 'Enough.' });
     const second = new Wire('x2', first.time + 5).begin('Two');
@@ -152,7 +152,7 @@ describe('executions', () => {
     expect(state).toMatchObject({ executionId: 'x2', status: 'processing', stop: null, gap: null });
   });
 
-  it('a client that has just come hears them too, and is not led back', () => {
+  it('keep the newest if a new client gets a late end of an earlier one', () => {
     const first = new Wire('x1').begin('One');
     const late = first.status('completed', { stop_reason: 'completed' });
     const second = new Wire('x2', first.time + 5).begin('Two');
@@ -160,7 +160,7 @@ describe('executions', () => {
     expect(state).toMatchObject({ executionId: 'x2', status: 'processing' });
   });
 
-  it('after the end of a run a new one is the newest, whatever the clock of its server says', () => {
+  it('are newer after an end, even with an earlier timestamp', () => {
     const first = new Wire('x1').begin('One');
     first.status('completed', { stop_reason: 'completed' });
     const second = new Wire('x2', first.time - 3_600_000).begin('Two');
@@ -170,7 +170,7 @@ describe('executions', () => {
     });
   });
 
-  it('usage and steps are those of the execution on screen, and a copy counts once (D64)', () => {
+  it('D64: have their own usage and steps, and duplicates count once', () => {
     const first = new Wire('x1').begin();
     first.step(1);
     first.stepDone(1, 40);
@@ -184,7 +184,7 @@ describe('executions', () => {
     expect(state).toMatchObject({ usage: { total: 0 }, stepCount: 0 });
   });
 
-  it('another session shows nothing here', () => {
+  it('of another session are ignored', () => {
     const state = reduceAll(new Wire().begin().all);
     const foreign = new Wire('x9').begin('Secret');
     foreign.chunk('m9', 'secret');

@@ -3,7 +3,7 @@ import { newUiState, reconcile, reduceEnvelope, type UiMessage } from 'onward/ui
 import { Wire } from './wire.ts';
 import { reduceAll, said } from './shown.ts';
 
-describe('with the conversation of the server', () => {
+describe('the conversation of the server', () => {
   const canonical: UiMessage[] = [
     { id: 'x1-user', role: 'user', content: 'Lamps?', timestamp: 't', metadata: {} },
     {
@@ -40,7 +40,7 @@ describe('with the conversation of the server', () => {
     return wire;
   };
 
-  it('D63: a page that was loaded in the middle of a run shows nothing twice when its log is read', () => {
+  it('D63: is not duplicated by the log of a run that was loaded halfway', () => {
     for (const length of [1, 2, 3]) {
       const state = reduceAll(run().all, newUiState(canonical.slice(0, length)));
       expect(said(state)).toHaveLength(3);
@@ -52,7 +52,7 @@ describe('with the conversation of the server', () => {
     expect(result).toMatchObject({ id: 'm2', metadata: { tool_duration_ms: 12 } });
   });
 
-  it('reconcile takes a state too, which then continues', () => {
+  it('can be reconciled with a state, which then continues', () => {
     const wire = run();
     wire.chunk('m3', 'We have', 2);
     const state = reconcile(reduceAll(wire.all), canonical);
@@ -64,7 +64,7 @@ describe('with the conversation of the server', () => {
     expect(done.messages[1]).toBe(state.messages[1]);
   });
 
-  it('a state that was given other messages continues from them', () => {
+  it('can replace the messages of a state, which then continues', () => {
     const wire = run();
     const state = reduceAll(wire.all);
     const changed = { ...state, messages: reconcile(state.messages, canonical) };
@@ -73,7 +73,7 @@ describe('with the conversation of the server', () => {
   });
 });
 
-it('nothing is changed in place: frozen states reduce, and the same twice over', () => {
+it('the reducer does not mutate states and gives the same result twice', () => {
   const freeze = <T>(value: T): T => {
     if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
       Object.freeze(value);

@@ -4,37 +4,40 @@ import type { Envelope } from 'onward/broadcasting';
 import { newUiState, reduceEnvelope, reduceRefill, type UiState } from 'onward/ui';
 import { play, type ModelRun } from './run-model.ts';
 import { refillAt } from './run-refill.ts';
-import { presetArb, sessionArb } from './run-specs.ts';
+import { presetArb, sessionArb, type Preset } from './run-specs.ts';
 
 const everyKind = sessionArb(['fail', 'again', 'tools', 'tools', 'final', 'final']);
+/** Presets that stream text; `debug` also streams reasoning. */
+const anyText = fc.constantFrom<Preset>('standard', 'debug');
 const runs = { numRuns: Number(process.env['UI_RUNS'] ?? 100) };
 
-/** What the page has on screen while an answer is made, by message and call. */
-const inTheMaking = ({ messages }: UiState): string[] =>
+/** Returns the visible unfinished texts, reasoning and arguments. */
+const unfinishedTexts = ({ messages }: UiState): string[] =>
   messages.flatMap(({ content, metadata }) => [
+    ...(metadata.streaming && metadata.reasoning ? [metadata.reasoning] : []),
     ...(metadata.streaming && content !== '' ? [content] : []),
     ...(metadata.tool_calls ?? []).flatMap(({ partial, args }) =>
       partial && typeof args === 'string' && args !== '' ? [args] : [],
     ),
   ]);
 
-/** Everything that was being said at that moment by the root, as one who has heard all of it sees it. */
+/** Returns the state of a client that got every envelope so far. */
 const toldTo = (run: ModelRun, sent: number): UiState =>
   run.wire.slice(0, sent).reduce(reduceEnvelope, newUiState());
 
-/** Everything else may be missing, but what shows is the beginning of what was said. */
+/** Checks that every visible text is a prefix of the real one. */
 function problemOf(run: ModelRun, state: UiState): string | null {
-  for (const text of inTheMaking(state)) {
+  for (const text of unfinishedTexts(state)) {
     const isArgs = text.startsWith('{"n":');
     if (!isArgs && !run.texts.some((whole) => whole.startsWith(text)))
-      return `"${text}" is the beginning of nothing`;
-    if (isArgs && !/^\{"n":("[^"]*"\}?)?$/.test(text)) return `${text} has a hole`;
+      return `"${text}" is no prefix of a text`;
+    if (isArgs && !/^\{"n":("[^"]*"\}?)?$/.test(text)) return `${text} has a gap`;
   }
   const ids = state.messages.map(({ id }) => id);
   return new Set(ids).size === ids.length ? null : `twice in ${ids.join(' ')}`;
 }
 
-/** Asks as a page does: for what is missing, then for the rest of the log, with what is being said. */
+/** Reads the gaps, the rest of the log and the unfinished texts, like a page. */
 function asked(
   run: ModelRun,
   state: UiState,
@@ -51,19 +54,19 @@ function asked(
     if (newest === undefined || next.executionId === newest) return next;
     next = reduceRefill(next, refillAt(run, sent, null, 0, options));
   }
-  throw new Error('It asks for ever.');
+  throw new Error('It requests forever.');
 }
 
 const isStart = (envelope: Envelope): boolean =>
   envelope.type === 'agent.status' && envelope.payload.status === 'processing';
 
-describe('a client that comes in the middle of an answer', { timeout: 60_000 }, () => {
-  it('sees the text so far, and what follows, as one that has heard everything', () => {
+describe('a client that connects during an answer', { timeout: 60_000 }, () => {
+  it('shows the same as a client that got everything', () => {
     fc.assert(
-      fc.property(everyKind, fc.nat(10_000), fc.nat(20), (session, pick, late) => {
-        const run = play(session.slice(-1), 'standard');
+      fc.property(everyKind, anyText, fc.nat(10_000), fc.nat(20), (session, preset, pick, late) => {
+        const run = play(session.slice(-1), preset);
         const joins = pick % run.wire.length;
-        // it is connected first, and answered a little later
+        // it connects first and gets the refill later
         const answered = Math.min(run.wire.length, joins + late);
         let state = newUiState();
         for (let sent = joins; sent <= run.wire.length; sent++) {
@@ -74,12 +77,12 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
           if (problem !== null) throw new Error(problem);
           if (sent < answered) continue;
           const [shown = [], truth = []] = [state, toldTo(run, sent)].map((screen) =>
-            inTheMaking(screen).filter((text) => !/dead|^\{"n":$/.test(text)),
+            unfinishedTexts(screen).filter((text) => !/dead|^\{"n":$/.test(text)),
           );
           if (shown.join('|') !== truth.join('|'))
-            throw new Error(`${shown.join('|')} in the place of ${truth.join('|')}`);
+            throw new Error(`${shown.join('|')} instead of ${truth.join('|')}`);
           if (state.textGap !== null && !state.textGap.startsWith('dead'))
-            throw new Error(`${state.textGap} lacks something`);
+            throw new Error(`${state.textGap} is incomplete`);
         }
         expect(state.messages).toEqual(toldTo(run, run.wire.length).messages);
       }),
@@ -87,7 +90,7 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
     );
   });
 
-  it('whatever is lost, doubled or late on the way: nothing but beginnings, and the same end', () => {
+  it('shows only prefixes and the same end, whatever is lost, duplicated or late', () => {
     const noise = fc.record({
       joins: fc.nat(10_000),
       lost: fc.array(fc.nat(10_000), { maxLength: 60 }),
@@ -103,7 +106,7 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
         const { length } = run.wire;
         const lost = new Set(how.lost.map((pick) => pick % length));
         const doubled = new Set(how.doubled.map((pick) => pick % length));
-        // one that ends or continues is never late: executions have no number
+        // a start is never late, because executions have no number
         const arrivals = run.wire
           .flatMap((envelope, i) => {
             const late = isStart(envelope) ? 0 : (how.delays[i % how.delays.length] ?? 0);
@@ -125,11 +128,11 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
           const sent = Math.min(length, at + 1);
           state = asked(run, state, sent, how);
           check();
-          // the worker is asked itself: nothing that it has said is missing
+          // a refill of the worker has all unfinished texts
           if (how.isElsewhere || preset === 'minimal' || preset === 'noSteps') continue;
-          const shown = inTheMaking(state);
-          // arguments of an attempt that failed in the same moment still show to one who has heard them
-          for (const text of inTheMaking(toldTo(run, sent)))
+          const shown = unfinishedTexts(state);
+          // arguments of an attempt that failed at the same time may still be visible
+          for (const text of unfinishedTexts(toldTo(run, sent)))
             if (!shown.includes(text) && !text.includes('dead'))
               throw new Error(`${shown.join('|')} lacks ${text}`);
         }
@@ -146,7 +149,7 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
     );
   });
 
-  it('pieces of another size than those of the refill fit together', () => {
+  it('joins chunks of any size with those of a refill', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(sizes, sizes, fc.nat(100), fc.nat(1_000), (live, other, cut, seed) => {
@@ -171,24 +174,24 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
         let state = reduceEnvelope(newUiState(), started);
         for (const envelope of wire) {
           state = reduceEnvelope(state, envelope);
-          const shown = inTheMaking(state)[0] ?? '';
+          const shown = unfinishedTexts(state)[0] ?? '';
           if (!text.startsWith(shown)) throw new Error(shown);
         }
-        expect(inTheMaking(state)).toEqual([text]);
+        expect(unfinishedTexts(state)).toEqual([text]);
       }),
       runs,
     );
   });
 });
 
-it('text that was begun anew stays, though pieces of the first one come late', () => {
+it('keeps a restarted text if chunks of the first one arrive late', () => {
   const again = (envelope: Envelope): Envelope =>
     ({ ...envelope, payload: { ...envelope.payload, restart: 1 } }) as Envelope;
-  // the discard between them was lost, and all happens in one moment
+  // the discard is lost, and all envelopes have the same time
   const wire = [started, piece('Vo', 0, 0), again(piece('Hel', 0, 2)), piece('id', 2, 1)];
   const state = wire.reduce(reduceEnvelope, newUiState());
-  expect(inTheMaking(state)).toEqual(['Hel']);
-  expect(inTheMaking(reduceEnvelope(state, again(piece('lo', 3, 3))))).toEqual(['Hello']);
+  expect(unfinishedTexts(state)).toEqual(['Hel']);
+  expect(unfinishedTexts(reduceEnvelope(state, again(piece('lo', 3, 3))))).toEqual(['Hello']);
 });
 
 const head = {
@@ -220,7 +223,7 @@ const piece = (content: string, offset: number, chunk_index: number): Envelope =
   },
 });
 
-/** An order that the seed decides. */
+/** Sort key for a pseudorandom order. */
 const hash = (envelope: Envelope, seed: number): number =>
   [...JSON.stringify(envelope.payload)].reduce(
     (sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0) + seed) % 10_007,

@@ -16,7 +16,7 @@ import {
 import { reduceAll, said } from './shown.ts';
 import { Wire } from './wire.ts';
 
-/** Every type of envelope, nested agents and an approval among them. */
+/** A run with every envelope type, including nested agents and an approval. */
 function wholeRun(): readonly Envelope[] {
   const wire = new Wire().begin();
   wire.step(1);
@@ -80,7 +80,7 @@ const throwing = (): object =>
     },
   );
 
-/** What no field of an envelope expects. */
+/** Values that no field of an envelope expects. */
 const odd: readonly (readonly [string, () => unknown])[] = [
   ['undefined', () => undefined],
   ['null', () => null],
@@ -101,8 +101,8 @@ const odd: readonly (readonly [string, () => unknown])[] = [
     'own __proto__',
     () => JSON.parse('{"__proto__":{"status":"failed"},"constructor":1}') as object,
   ],
-  ['a cut without a ref', () => ({ summary: 'x' })],
-  ['a cut of numbers', () => ({ summary: 1, ref: 2 })],
+  ['a truncated value without a ref', () => ({ summary: 'x' })],
+  ['a truncated value with numbers', () => ({ summary: 1, ref: 2 })],
   ['a cycle', cyclic],
   ['10,000 levels', () => deep(10_000)],
   ['10 MB', () => 'x'.repeat(10_000_000)],
@@ -113,7 +113,7 @@ const odd: readonly (readonly [string, () => unknown])[] = [
   ['constructor', () => 'constructor'],
   ['toString', () => 'toString'],
   ['hasOwnProperty', () => 'hasOwnProperty'],
-  ['half a character', () => '\ud800'],
+  ['a lone surrogate', () => '\ud800'],
   ['control characters', () => '\u0000\u202e\u001b[2J'],
 ];
 
@@ -123,7 +123,7 @@ const fieldsOf = (envelope: Envelope): readonly (readonly [string, string | null
   ...Object.keys(envelope.payload).map((name) => ['payload', name] as const),
 ];
 
-/** A copy with one field changed. */
+/** Returns a copy with one changed field. */
 function spoilt(
   envelope: Envelope,
   [head, field]: readonly [string, string | null],
@@ -133,7 +133,7 @@ function spoilt(
   return { ...envelope, payload, ...(field === null && { [head]: value }) } as Envelope;
 }
 
-/** What a screen does with a state: read it, lay it out, keep it. */
+/** Reads a state like a UI. */
 function drawn(state: UiState): void {
   for (const message of state.messages) {
     expect(typeof message.id).toBe('string');
@@ -150,10 +150,10 @@ function drawn(state: UiState): void {
   }
 }
 
-describe('an envelope with one field that is wrong', () => {
+describe('an envelope with one invalid field', () => {
   const types = [...new Map(run.map((envelope) => [envelope.type, envelope])).values()];
   it.each(types.map((envelope) => [envelope.type, envelope] as const))(
-    '%s: never throws, alone or in its place, and the rest of the screen survives',
+    'of type %s never throws, and the rest of the run is shown',
     (_type, envelope) => {
       const at = run.indexOf(envelope);
       const before = reduceAll(run.slice(0, at));
@@ -164,7 +164,7 @@ describe('an envelope with one field that is wrong', () => {
           drawn(reduceEnvelope(newUiState(), bad));
           const after = reduceEnvelope(before, bad);
           drawn(after);
-          // whatever it was taken for, what follows and a page of the log bring the screen to its end
+          // later envelopes and a page of the log complete the state
           const rest = reduceAll(run.slice(at + 1), after);
           expect(rest.status === 'stopped' || rest.gap !== null || rest === after, what).toBe(true);
           const end = reduceRefill(rest, refill(numbered));
@@ -190,9 +190,9 @@ const refill = (envelopes: readonly unknown[], more: object = {}): Refill =>
     ...more,
   }) as Refill;
 
-describe('what is no envelope', () => {
+describe('invalid envelopes', () => {
   it.each(odd.map(([name, make]) => [name, make] as const))(
-    '%s is ignored and counted',
+    'are ignored and counted: %s',
     (_n, make) => {
       const half = reduceAll(run.slice(0, 9));
       const after = reduceEnvelope(half, make() as Envelope);
@@ -204,7 +204,7 @@ describe('what is no envelope', () => {
     },
   );
 
-  it('at random, many among good ones: the same screen, and every one is counted', () => {
+  it('among valid ones are all counted and do not change the messages', () => {
     const junk = fc.oneof(
       fc.anything(),
       fc.record(
@@ -232,7 +232,7 @@ describe('what is no envelope', () => {
     );
   });
 
-  it('a type that this version does not know shows nothing and leaves no gap', () => {
+  it('of an unknown type show nothing and leave no gap', () => {
     const wire = new Wire().begin();
     wire.send('agent.future' as 'agent.continuation', {} as never);
     wire.message('m1', 'assistant', 'Hello', 1);
@@ -242,9 +242,9 @@ describe('what is no envelope', () => {
   });
 });
 
-describe('D90: ids and names that every object inherits', () => {
+describe('D90: ids and names of inherited properties', () => {
   const names = ['__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty'];
-  it.each(names)('%s as execution, agent, message, call and tool', (name) => {
+  it.each(names)('work for executions, agents, messages, calls and tools: %s', (name) => {
     const wire = new Wire(name);
     const from = { agent_id: name };
     const inside = { agent_id: name, parent_agent_id: 'root' };
@@ -280,16 +280,19 @@ describe('D90: ids and names that every object inherits', () => {
 });
 
 describe('pages of the log', () => {
-  it.each(odd.map(([name, make]) => [name, make] as const))('%s in any field', (_name, make) => {
-    for (const field of ['session_id', 'execution_id', 'envelopes', 'seq', 'more'])
-      drawn(reduceRefill(truth, refill(numbered, { [field]: make() })));
-    drawn(reduceRefill(truth, make() as Refill));
-    const state = reduceRefill(newUiState(), refill([make(), ...numbered, make()]));
-    expect(said(state)).toEqual(said(truth));
-    expect(state.ignored).toBe(2);
-  });
+  it.each(odd.map(([name, make]) => [name, make] as const))(
+    'accept %s in any field',
+    (_name, make) => {
+      for (const field of ['session_id', 'execution_id', 'envelopes', 'seq', 'more'])
+        drawn(reduceRefill(truth, refill(numbered, { [field]: make() })));
+      drawn(reduceRefill(truth, make() as Refill));
+      const state = reduceRefill(newUiState(), refill([make(), ...numbered, make()]));
+      expect(said(state)).toEqual(said(truth));
+      expect(state.ignored).toBe(2);
+    },
+  );
 
-  it('an envelope of another session in a page is not shown', () => {
+  it('hide an envelope of another session', () => {
     const foreign = { ...run[1], session_id: 's2', seq: 2 } as Envelope;
     const state = reduceRefill(newUiState(), refill([run[0], foreign]));
     expect(said(state)).toEqual([]);
@@ -297,40 +300,48 @@ describe('pages of the log', () => {
 });
 
 describe('a conversation of the server', () => {
-  it.each(odd.map(([name, make]) => [name, make] as const))('with %s in it', (_name, make) => {
-    const good: UiMessage = {
-      id: 'u1',
-      role: 'user',
-      content: 'Hi',
-      timestamp: '2026-01-16T12:00:00.000Z',
-      metadata: {},
-    };
-    const bad = (['id', 'role', 'content', 'timestamp', 'metadata'] as const).map((name, i) => ({
-      ...good,
-      id: `b${i}`,
-      [name]: make(),
-    }));
-    const metadata = [
-      'tool_calls',
-      'tool_result',
-      'tool_error',
-      'status_type',
-      'continuation',
-      'tool_call_id',
-    ].map((name, i) => ({ ...good, id: `m${i}`, metadata: { [name]: make() } }));
-    const list = [make(), good, ...bad, ...metadata] as UiMessage[];
-    for (const state of [newUiState(list), reconcile(newUiState(), list), reconcile(truth, list)]) {
-      drawn(state);
-      expect(state.messages.some(({ id }) => id === 'u1')).toBe(true);
-      expect(state.ignored).toBeGreaterThan(0);
-      drawn(reduceAll(run, state));
-      drawn(skipGap(withUserMessage(state, 'more')));
-    }
-    drawn(reconcile(truth, make() as UiMessage[]));
-  });
+  it.each(odd.map(([name, make]) => [name, make] as const))(
+    'accepts %s in any field',
+    (_name, make) => {
+      const good: UiMessage = {
+        id: 'u1',
+        role: 'user',
+        content: 'Hi',
+        timestamp: '2026-01-16T12:00:00.000Z',
+        metadata: {},
+      };
+      const bad = (['id', 'role', 'content', 'timestamp', 'metadata'] as const).map((name, i) => ({
+        ...good,
+        id: `b${i}`,
+        [name]: make(),
+      }));
+      const metadata = [
+        'tool_calls',
+        'tool_result',
+        'tool_error',
+        'tool_error_code',
+        'status_type',
+        'continuation',
+        'tool_call_id',
+      ].map((name, i) => ({ ...good, id: `m${i}`, metadata: { [name]: make() } }));
+      const list = [make(), good, ...bad, ...metadata] as UiMessage[];
+      for (const state of [
+        newUiState(list),
+        reconcile(newUiState(), list),
+        reconcile(truth, list),
+      ]) {
+        drawn(state);
+        expect(state.messages.some(({ id }) => id === 'u1')).toBe(true);
+        expect(state.ignored).toBeGreaterThan(0);
+        drawn(reduceAll(run, state));
+        drawn(skipGap(withUserMessage(state, 'more')));
+      }
+      drawn(reconcile(truth, make() as UiMessage[]));
+    },
+  );
 });
 
-it('texts and arguments are bounded, however many pieces bring them', () => {
+it('limits texts and arguments of many chunks', () => {
   const wire = new Wire().begin();
   wire.step(1);
   const piece = 'x'.repeat(400_000);
@@ -344,7 +355,7 @@ it('texts and arguments are bounded, however many pieces bring them', () => {
   expect(reduceAll(wire.all).messages[1]!.content.length).toBe(1_000_001);
 });
 
-it('a state of 0.1.0, which counts nothing, is taken up', () => {
+it('continues a state of release 0.1.0, which has no count', () => {
   const { ignored: _, ...old } = JSON.parse(JSON.stringify(reduceAll(run.slice(0, 6)))) as UiState;
   const state = reduceEnvelope(old, null as never);
   expect(state.ignored).toBe(1);

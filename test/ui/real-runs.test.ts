@@ -30,7 +30,7 @@ const show = ({ messages }: UiState): string[] =>
       `${role}: ${content}${calls ? ` [${calls.map(({ name, args_summary: a }) => `${name} ${a}`).join(', ')}]` : ''}${error === undefined ? '' : ` (${error})`}`,
   );
 
-/** Runs an agent and keeps what its user's screen would be told. */
+/** Runs an agent and returns its envelopes. */
 async function told(agent: Agent, input: string, config?: BroadcastConfig) {
   const broadcaster = memoryBroadcaster();
   const adapter = new AgentEventEnvelopeAdapter({
@@ -44,7 +44,7 @@ async function told(agent: Agent, input: string, config?: BroadcastConfig) {
   return { state, envelopes: broadcaster.envelopes(channelOf('s1')) };
 }
 
-/** Every moment of a run, without what is the same as before. */
+/** Returns the visible messages after each change. */
 function film(envelopes: readonly Envelope[]): string[][] {
   const scenes: string[][] = [];
   let state = newUiState();
@@ -65,8 +65,8 @@ const shop = (...steps: ScenarioStep[]): Agent =>
     .withErrorPolicy(ErrorPolicy.retryAll().withBackoff({ initialMs: 1, maxMs: 1 }))
     .build();
 
-describe('real runs on a screen', () => {
-  it('D66: a call is written, runs and answers; then the text comes', async () => {
+describe('the state of a real run', () => {
+  it('D66: shows a call that is written, runs and completes, and then the text', async () => {
     const agent = shop(
       ScenarioStep.toolCall('stock', { article: 'lamp' }),
       ScenarioStep.stream(['We have ', '7 lamps.']),
@@ -96,7 +96,7 @@ describe('real runs on a screen', () => {
     expect(reduceAll(envelopes, state)).toBe(state);
   });
 
-  it('discarded text disappears, and the retry shows as one', async () => {
+  it('removes discarded text and shows the retry once', async () => {
     const agent = shop(
       ScenarioStep.error({ type: 'rate_limit', message: 'slow down' }, { chunks: ['Let me'] }),
       ScenarioStep.stream(['All ', 'good.']),
@@ -113,7 +113,7 @@ describe('real runs on a screen', () => {
     ['standard', BroadcastConfig.standard()],
     ['debug', BroadcastConfig.debug()],
     ['tools without steps', new BroadcastConfig({ includeSteps: false })],
-  ])('D02: a limit says why and what to raise (%s)', async (_name, config) => {
+  ])('D02: explains a limit and the option to raise (%s)', async (_name, config) => {
     const call = ScenarioStep.toolCall('stock', { article: 'lamp' });
     const { envelopes } = await told(shop(call, call, call), 'Lamps?', config);
     const state = reduceAll(envelopes);
@@ -133,7 +133,7 @@ describe('real runs on a screen', () => {
     expect(calls).toHaveLength(_name === 'minimal' ? 0 : 3);
   });
 
-  it('a failing tool is marked, a failing run is an error that stays', async () => {
+  it('marks a failed tool, and keeps the error of a failed run', async () => {
     const model = DeterministicDriver.fromSteps(
       ScenarioStep.toolCall('stock', { article: 'lamp' }),
       ScenarioStep.error('the model is gone'),
@@ -155,7 +155,7 @@ describe('real runs on a screen', () => {
     expect(state.messages.at(-1)?.content).toContain('the model is gone');
   });
 
-  it('a nested agent passes by, and its usage counts once', async () => {
+  it('hides a nested agent at the end and counts its usage once', async () => {
     const stockist = AgentBuilder.base()
       .withName('stockist')
       .withModel(
@@ -189,7 +189,7 @@ describe('real runs on a screen', () => {
   });
 });
 
-describe('a real session on a screen', () => {
+describe('the state of a real session', () => {
   const owner = 'ann';
   async function session() {
     const model = DeterministicDriver.fromSteps(
@@ -224,7 +224,7 @@ describe('a real session on a screen', () => {
     return { runtime, id, wire, canonical };
   }
 
-  it('pauses, continues, ends, and agrees with the record of the server', async () => {
+  it('pauses, continues, ends, and matches the stored conversation', async () => {
     const { runtime, id, wire, canonical } = await session();
     let state = withUserMessage(newUiState(), 'Buy a lamp');
     await runtime.send(id, 'Buy a lamp', { owner, wait: true });
@@ -257,7 +257,7 @@ describe('a real session on a screen', () => {
     await runtime.close();
   });
 
-  it('D63: a page loaded later shows the same, from record and log', async () => {
+  it('D63: is the same for a page that loads the conversation and the log later', async () => {
     const { runtime, id, wire, canonical } = await session();
     await runtime.send(id, 'Buy a lamp', { owner, wait: true });
     const { pendingApprovals } = await runtime.get(id, { owner });
@@ -280,7 +280,7 @@ describe('a real session on a screen', () => {
     await runtime.close();
   });
 
-  it('D64: with any numbered envelope lost, the refill makes the screen whole', async () => {
+  it('D64: is complete after a refill, whichever envelope is lost', async () => {
     const { runtime, id, wire } = await session();
     await runtime.send(id, 'Buy a lamp', { owner, wait: true });
     const { pendingApprovals } = await runtime.get(id, { owner });

@@ -1,6 +1,6 @@
 import { Message } from 'onward';
-import { newUiState, reduceEnvelope, toUiMessages, type UiMessage } from 'onward/ui';
-import type { Envelope } from 'onward/broadcasting';
+import { newUiState, reduceEnvelope, reduceRefill, toUiMessages, type UiMessage } from 'onward/ui';
+import type { Envelope, Refill } from 'onward/broadcasting';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Wire } from './wire.ts';
@@ -11,7 +11,7 @@ const answers = (messages: readonly UiMessage[]) =>
     .filter(({ role }) => role === 'assistant')
     .map(({ id, content, metadata }) => ({ id, content, reasoning: metadata.reasoning }));
 
-/** A run that thinks, calls a tool, thinks again and answers. */
+/** Creates a run with reasoning, a tool call, more reasoning and an answer. */
 function thinking(): Wire {
   const wire = new Wire().begin();
   wire.step(1);
@@ -47,8 +47,8 @@ const finished = [
   { id: 'm2', content: 'We have 7.', reasoning: 'Seven.' },
 ];
 
-describe('reasoning on screen', () => {
-  it('grows with its message, before and beside its text, which takes its place when it is finished', () => {
+describe('reasoning', () => {
+  it('grows with its message until the finished message replaces it', () => {
     const { all } = thinking();
     const seen = all.map((_envelope, i) => answers(reduced(all.slice(0, i + 1)).messages).at(-1));
     expect(seen.slice(3, 6)).toEqual([
@@ -66,7 +66,7 @@ describe('reasoning on screen', () => {
     expect(ignored).toBe(0);
   });
 
-  it('ends the same whatever is doubled, late or lost of its pieces', () => {
+  it('ends the same, whichever chunks are duplicated, late or lost', () => {
     const { all } = thinking();
     const isPiece = ({ type }: Envelope): boolean => type === 'agent.reasoning.chunk';
     const log = all.filter((envelope) => !isPiece(envelope));
@@ -85,15 +85,24 @@ describe('reasoning on screen', () => {
     );
   });
 
-  it('shows nothing behind a hole before the message is finished, and asks for no refill', () => {
+  it('hides text after a gap until a refill has all of it', () => {
     const wire = new Wire().begin();
     wire.step(1);
-    wire.reasoning('m1', 'the end.', 40);
-    expect(answers(reduced(wire.all).messages)).toEqual([]);
-    expect(reduced(wire.all)).toMatchObject({ gap: null, textGap: null });
+    wire.reasoning('m1', 'the end.', 10);
+    const state = reduced(wire.all);
+    expect(answers(state.messages)).toEqual([]);
+    expect(state).toMatchObject({ gap: null, textGap: 'm1' });
+    wire.reasoning('m1', 'I see now, the end.', 0);
+    const unfinished = wire.all.slice(-1) as Refill['unfinished'];
+    const refill = { session_id: 's1', execution_id: 'x1', envelopes: [], seq: 3, more: false };
+    const filled = reduceRefill(state, { ...refill, ...(unfinished && { unfinished }) });
+    expect(answers(filled.messages)).toEqual([
+      { id: 'm1', content: '', reasoning: 'I see now, the end.' },
+    ]);
+    expect(filled.textGap).toBeNull();
   });
 
-  it('of an attempt that does not count is taken back', () => {
+  it('of a discarded attempt is removed', () => {
     const wire = new Wire().begin();
     wire.step(1);
     wire.reasoning('m1', 'Wrong.', 0);
@@ -107,7 +116,7 @@ describe('reasoning on screen', () => {
     ]);
   });
 
-  it('of nested agents is not shown, and what is no text is not used', () => {
+  it('of nested agents is hidden, and invalid content is ignored', () => {
     const wire = new Wire().begin();
     wire.step(1);
     const nested = { agent_id: 'child', parent_agent_id: 'root' };
@@ -127,7 +136,7 @@ describe('toUiMessages', () => {
     Message.assistant('', { id: 'm2', metadata: { reasoning: 'Nothing to say.' } }),
   ].map((message) => message.toJSON());
 
-  it('has reasoning where it is asked for, truncated', () => {
+  it('includes truncated reasoning on request', () => {
     const rows = answers(toUiMessages(history, { includeReasoning: true }));
     expect(rows.map(({ id }) => id)).toEqual(['m1', 'm2']);
     expect(rows[0]?.reasoning).toHaveLength(32_768);

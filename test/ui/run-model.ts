@@ -3,29 +3,30 @@ import type { CallSpec, ExecutionSpec, Preset, StepSpec } from './run-specs.ts';
 import { ModelWire } from './run-wire.ts';
 
 export interface ModelRun {
-  /** Everything, in order. */
+  /** All envelopes in order. */
   readonly wire: readonly Envelope[];
-  /** The last number of the log when each of them was sent. */
+  /** Last number of the log when each envelope was sent. */
   readonly seqs: readonly number[];
-  /** The numbered ones by execution, and the last number of each log. */
+  /** Numbered envelopes by execution, and the last number of each log. */
   readonly logs: ReadonlyMap<
     string,
     { readonly envelopes: readonly Envelope[]; readonly seq: number }
   >;
-  /** All texts that a root agent may show, whole. */
+  /** All complete texts of the root agent. */
   readonly texts: readonly string[];
-  /** What the standard preset shows in the end: role and content. */
+  /** Final rows of the standard preset: role and content. */
   readonly expected: readonly string[];
   readonly usage: number;
 }
 
-/** Plays the runs. */
+/** Creates the envelopes of the executions. */
 export function play(executions: readonly ExecutionSpec[], preset: Preset): ModelRun {
   return new Player(preset).play(executions);
 }
 
 class Player {
   readonly #wire: ModelWire;
+  readonly #showsReasoning: boolean;
   readonly #texts: string[] = [];
   readonly #expected: string[] = [];
   #messages = 0;
@@ -36,6 +37,7 @@ class Player {
 
   constructor(preset: Preset) {
     this.#wire = new ModelWire(preset);
+    this.#showsReasoning = preset === 'debug';
   }
 
   play(executions: readonly ExecutionSpec[]): ModelRun {
@@ -50,10 +52,10 @@ class Player {
     };
   }
 
-  #execution(id: string, { inputs, stretches }: ExecutionSpec): void {
+  #execution(id: string, { inputs, runs }: ExecutionSpec): void {
     this.#wire.open(id);
     this.#steps = this.#calls = this.#usage = 0;
-    for (const [i, { steps, end }] of stretches.entries()) {
+    for (const [i, { steps, end }] of runs.entries()) {
       this.#status('processing', i === 0 ? 'idle' : 'stopped');
       if (i === 0)
         for (const content of inputs) {
@@ -69,7 +71,7 @@ class Player {
       this.#attempt = 1;
       for (const step of steps) this.#step(step);
       this.#wire.silent();
-      this.#end(end, i === stretches.length - 1);
+      this.#end(end, i === runs.length - 1);
     }
   }
 
@@ -98,7 +100,7 @@ class Player {
     if (isLast && end !== 'completed') this.#expected.push('status');
   }
 
-  #step({ kind, chunks, calls }: StepSpec): void {
+  #step({ kind, thoughts, chunks, calls }: StepSpec): void {
     this.#steps++;
     const step = this.#steps;
     const attempt = this.#attempt;
@@ -124,16 +126,28 @@ class Player {
         offset += content.length;
       }
     };
+    const think = (parts: readonly string[], restart: { readonly restart?: number }): void => {
+      this.#texts.push(parts.join(''));
+      let at = 0;
+      for (const content of parts) {
+        const payload = { message_id, step, attempt, content, offset: at, ...restart };
+        this.#wire.send('agent.reasoning.chunk', payload);
+        at += content.length;
+      }
+    };
     if (kind === 'again') {
+      think(['Void ', 'thoughts'], {});
       stream(['Void ', 'words'], {});
       this.#wire.send('agent.stream.discarded', { step, attempt });
       this.#wire.time++;
     }
+    think(thoughts, again);
     stream(chunks, again);
     if (kind === 'fail') {
       this.#delta(`dead${step}`);
       this.#wire.silent();
-      if (chunks.length > 0) this.#wire.send('agent.stream.discarded', { step, attempt });
+      if (chunks.length + thoughts.length > 0)
+        this.#wire.send('agent.stream.discarded', { step, attempt });
       this.#attempt++;
       return;
     }
@@ -152,8 +166,16 @@ class Player {
         ...again,
         is_complete: true,
       });
-    if (content.trim() !== '')
-      this.#wire.send('agent.message', { message_id, role: 'assistant', content, step });
+    const reasoning = this.#showsReasoning ? thoughts.join('') : '';
+    if (content.trim() !== '' || reasoning !== '')
+      this.#wire.send('agent.message', {
+        message_id,
+        role: 'assistant',
+        content,
+        step,
+        ...(reasoning !== '' && { reasoning }),
+      });
+    else if (thoughts.length > 0) this.#wire.silent();
     const shown = content.trim() === '' ? '' : content;
     if (shown !== '' && kind !== 'tools') this.#expected.push(`assistant ${shown}[]`);
     if (kind === 'tools') this.#tools(calls, ids, shown);
@@ -185,7 +207,7 @@ class Player {
     }
   }
 
-  /** First what runs at once, side by side; then a pause for what has to be asked. */
+  /** Runs calls without approval concurrently, then pauses for the others. */
   #tools(calls: readonly CallSpec[], ids: readonly string[], text: string): void {
     const all = calls.map((call, i) => ({ ...call, id: ids[i] ?? '' }));
     const free = all.filter(({ asks, end }) => !asks && end !== 'denied');
@@ -202,7 +224,7 @@ class Player {
       this.#pause();
       this.#runCalls(asked);
     }
-    // in the order in which they are first heard of
+    // in the order of their first envelope
     const begun = (end: CallSpec['end']): boolean => end !== 'refused';
     const heard = [
       ...free.filter(({ end }) => begun(end)),
@@ -228,7 +250,7 @@ class Player {
         args_summary: `{"n":"${id}"}`,
       });
     for (const { nested } of started) if (nested) this.#nested(nested);
-    // the last one to begin is the first to end
+    // the last call to start is the first to end
     for (const { id, end } of calls.toReversed())
       this.#wire.send('agent.tool.completed', {
         tool: 'stock',

@@ -1,11 +1,11 @@
-import type { Envelope, EnvelopeOf, Refill } from 'onward/broadcasting';
+import type { Envelope, Refill } from 'onward/broadcasting';
 import type { ModelRun } from './run-model.ts';
 
 type Unfinished = NonNullable<Refill['unfinished']>[number];
 
 /**
- * What a server answers after so many envelopes were sent: the log so far and, where it works on the session itself,
- * what is being said.
+ * Returns a refill after some envelopes were sent: the log so far and, if the server runs the session itself, the
+ * unfinished texts.
  */
 export function refillAt(
   run: ModelRun,
@@ -39,42 +39,32 @@ function unfinishedIn(wire: readonly Envelope[]): Unfinished[] {
   for (const envelope of wire) {
     const { agent_id: id, type } = envelope;
     if (type === 'agent.status' && envelope.payload.status !== 'processing') agents.clear();
-    else if (type === 'agent.stream.chunk' || type === 'agent.tool.delta') {
+    else if (isUnfinished(envelope)) {
       const texts = agents.get(id) ?? new Map<string, Unfinished>();
       agents.set(id, texts);
-      const isChunk = type === 'agent.stream.chunk';
-      const name = isChunk ? 'text' : envelope.payload.tool_call_id;
+      const name = envelope.type === 'agent.tool.delta' ? envelope.payload.tool_call_id : type;
       texts.set(name, joined(texts.get(name), envelope));
-    } else if (type === 'agent.message') agents.get(id)?.delete('text');
-    else if ('tool_call_id' in envelope.payload)
+    } else if (type === 'agent.message') {
+      agents.get(id)?.delete('agent.stream.chunk');
+      agents.get(id)?.delete('agent.reasoning.chunk');
+    } else if ('tool_call_id' in envelope.payload)
       agents.get(id)?.delete(envelope.payload.tool_call_id);
     else if (type !== 'agent.status') agents.delete(id);
   }
   return Array.from(agents.values()).flatMap((texts) => [...texts.values()]);
 }
 
+const isUnfinished = (envelope: Envelope): envelope is Unfinished => envelope.seq === null;
+
 function joined(before: Unfinished | undefined, next: Unfinished): Unfinished {
-  const { payload } = next;
-  if (before === undefined || payload.offset === 0) return next;
-  if (next.type === 'agent.stream.chunk')
-    return {
-      ...next,
-      payload: {
-        ...next.payload,
-        content:
-          (before as EnvelopeOf<'agent.stream.chunk'>).payload.content + next.payload.content,
-        offset: 0,
-        is_complete: false,
-      },
-    };
-  const { args_delta } = (before as EnvelopeOf<'agent.tool.delta'>).payload;
-  return {
-    ...next,
-    payload: { ...next.payload, args_delta: args_delta + next.payload.args_delta, offset: 0 },
-  };
+  if (before === undefined || next.payload.offset === 0) return next;
+  const more = (name: string): string =>
+    String(Reflect.get(before.payload, name)) + String(Reflect.get(next.payload, name));
+  const grown = next.type === 'agent.tool.delta' ? 'args_delta' : 'content';
+  return { ...next, payload: { ...next.payload, [grown]: more(grown), offset: 0 } } as Unfinished;
 }
 
-/** What a server answers to a client that knows everything up to `after`. */
+/** Returns a refill for a client that knows everything up to `after`. */
 export function refillOf(
   { logs }: ModelRun,
   executionId: string,

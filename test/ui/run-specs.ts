@@ -1,21 +1,23 @@
 import fc from 'fast-check';
 
-/** Runs as they could be: the tests make wire traffic of them, and know what the screen has to say in the end. */
+/** Random runs: the tests create envelopes from them and know the final rows. */
 export interface CallSpec {
   readonly end: 'ok' | 'error' | 'refused' | 'denied';
   readonly asks: boolean;
   readonly nested: readonly ('text' | 'tool' | 'approval' | 'fail')[] | null;
 }
 export interface StepSpec {
-  /** `again`: a hook asks the model once more within the attempt. */
+  /** `again`: a hook calls the model again within the attempt. */
   readonly kind: 'fail' | 'again' | 'tools' | 'final';
+  /** Chunks of reasoning, which only `debug` has. */
+  readonly thoughts: readonly string[];
   readonly chunks: readonly string[];
   readonly calls: readonly CallSpec[];
 }
 export interface ExecutionSpec {
   readonly inputs: readonly string[];
-  /** One stretch up to a terminal status; more than one where a grant let it continue. */
-  readonly stretches: readonly {
+  /** Runs up to a terminal status; several if a grant continues the execution. */
+  readonly runs: readonly {
     readonly steps: readonly StepSpec[];
     readonly end: 'completed' | 'stopped' | 'failed' | 'cancelled';
   }[];
@@ -35,6 +37,7 @@ const callSpec = fc.record<CallSpec>({
 const stepSpec = (kinds: readonly StepSpec['kind'][]): fc.Arbitrary<StepSpec> =>
   fc.record<StepSpec>({
     kind: fc.constantFrom(...kinds),
+    thoughts: fc.array(words, { maxLength: 4 }),
     chunks: fc.array(words, { maxLength: 6 }),
     calls: fc.array(callSpec, { minLength: 1, maxLength: 3 }),
   });
@@ -48,7 +51,7 @@ export const sessionArb = (
         minLength: 1,
         maxLength: 2,
       }),
-      stretches: fc.array(
+      runs: fc.array(
         fc.record({
           steps: fc.array(stepSpec(kinds), { maxLength: 4 }),
           end: fc.constantFrom('completed', 'stopped', 'failed', 'cancelled'),

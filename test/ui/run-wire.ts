@@ -5,16 +5,19 @@ const sends = (preset: Preset, type: EnvelopeType): boolean => {
   if (type === 'agent.status' || type === 'agent.message') return true;
   if (preset === 'minimal') return false;
   if (type.startsWith('agent.step.')) return preset !== 'noSteps';
-  return type !== 'agent.continuation' || preset === 'debug';
+  return preset === 'debug' || !(type === 'agent.continuation' || type === 'agent.reasoning.chunk');
 };
 
-/** Numbers and times the envelopes of a model, as the log of a session does, and keeps back what the preset hides. */
+const isStreamed = (type: EnvelopeType): boolean =>
+  type === 'agent.stream.chunk' || type === 'agent.reasoning.chunk' || type === 'agent.tool.delta';
+
+/** Numbers and timestamps envelopes like the log of a session, and drops those that the preset excludes. */
 export class ModelWire {
   readonly #preset: Preset;
   readonly all: Envelope[] = [];
-  /** The numbered ones by execution, and the last number of each log. */
+  /** Numbered envelopes by execution, and the last number of each log. */
   readonly logs: Map<string, { envelopes: Envelope[]; seq: number }> = new Map();
-  /** The number of the log when each of all was sent. */
+  /** Number of the log when each envelope was sent. */
   readonly seqs: number[] = [];
   #executionId = '';
   #seq = 0;
@@ -39,7 +42,7 @@ export class ModelWire {
     payload: EnvelopePayloads[T],
     agent: 'root' | 'child' = 'root',
   ): void {
-    const isNumbered = type !== 'agent.stream.chunk' && type !== 'agent.tool.delta';
+    const isNumbered = !isStreamed(type);
     if (isNumbered) this.#seq++;
     const log = this.logs.get(this.#executionId);
     if (log) log.seq = this.#seq;
@@ -64,7 +67,7 @@ export class ModelWire {
     this.seqs.push(this.#seq);
   }
 
-  /** An event of the log that no preset sends. */
+  /** Adds an event that no preset sends. */
   silent(): void {
     this.#seq++;
   }

@@ -18,8 +18,8 @@ const show = ({ messages }: UiState): string[] =>
     ({ role, content, metadata }) => `${role}: ${content}${metadata.pending ? ' (sent)' : ''}`,
   );
 
-describe('what the user wrote', () => {
-  it('shows at once, and the message of the server takes its place', () => {
+describe('sent user messages', () => {
+  it('show immediately until the message of the server replaces them', () => {
     const sent = withUserMessage(newUiState(), 'Lamps?', 'local');
     expect(show(sent)).toEqual(['user: Lamps? (sent)']);
     const wire = new Wire();
@@ -30,7 +30,7 @@ describe('what the user wrote', () => {
     expect(reduceAll(wire.all, known)).toBe(known);
   });
 
-  it('the same words sent twice show twice, and each is confirmed by one message', () => {
+  it('with the same text are each confirmed by one message', () => {
     let state = withUserMessage(withUserMessage(newUiState(), 'go'), 'go');
     expect(show(state)).toEqual(['user: go (sent)', 'user: go (sent)']);
     expect(new Set(state.messages.map(({ id }) => id)).size).toBe(2);
@@ -42,7 +42,7 @@ describe('what the user wrote', () => {
     expect(show(state)).toEqual(['user: go', 'user: go', 'status: Thinking…']);
   });
 
-  it('a message that was there before confirms nothing', () => {
+  it('are not confirmed by an earlier message', () => {
     const row = {
       id: 'x1-user',
       role: 'user',
@@ -58,7 +58,7 @@ describe('what the user wrote', () => {
     ]);
   });
 
-  it('words of another device are not taken for ours', () => {
+  it('are not confirmed by another text', () => {
     const state = withUserMessage(newUiState(), 'Lamps?');
     expect(show(reduceAll(new Wire().begin('Chairs?').all, state))).toEqual([
       'user: Chairs?',
@@ -67,7 +67,7 @@ describe('what the user wrote', () => {
     ]);
   });
 
-  it('queued behind a run, they wait behind its answer', () => {
+  it('that are queued during a run stay below its answer', () => {
     const first = new Wire('x1').begin('One');
     first.chunk('m1', 'Answer');
     let state = withUserMessage(reduceAll(first.all, newUiState()), 'Two');
@@ -85,7 +85,7 @@ describe('what the user wrote', () => {
     ]);
   });
 
-  it('are known by their execution where the server shows other words (a hidden secret)', () => {
+  it('are matched by execution if the server redacts the text', () => {
     const wire = new Wire().begin('My key is [hidden]');
     const sent = withUserMessage(newUiState(), 'My key is sk-1', 'local');
     const accepted = acceptUserMessage(sent, 'local', 'x1');
@@ -93,7 +93,7 @@ describe('what the user wrote', () => {
       'user: My key is [hidden]',
       'status: Thinking…',
     ]);
-    // the answer of the server may also come after the message
+    // the response may arrive after the message
     const known = reduceAll(wire.all, sent);
     expect(show(known)).toContain('user: My key is sk-1 (sent)');
     expect(show(acceptUserMessage(known, 'local', 'x1'))).toEqual([
@@ -108,14 +108,14 @@ describe('what the user wrote', () => {
     );
   });
 
-  it('a message that is bound to another execution is not confirmed by the same words', () => {
+  it('of another execution are not confirmed by the same text', () => {
     let state = withUserMessage(withUserMessage(newUiState(), 'go', 'a'), 'go', 'b');
     state = acceptUserMessage(state, 'a', 'x2');
     state = reduceAll(new Wire('x1').begin('go').all, state);
     expect(state.messages.map(({ id }) => id)).toEqual(['x1-user', 'x1:status', 'a']);
   });
 
-  it('long ones are known by their beginning', () => {
+  it('that are long are matched by their summary', () => {
     const text = 'A long story. '.repeat(1000);
     const state = withUserMessage(newUiState(), text);
     const wire = new Wire();
@@ -123,13 +123,13 @@ describe('what the user wrote', () => {
     expect(reduceAll(wire.all, state).messages.map(({ id }) => id)).toEqual(['u1']);
   });
 
-  it('are taken back where they could not be sent', () => {
+  it('can be removed', () => {
     const state = withUserMessage(newUiState(), 'Lamps?', 'local');
     expect(withoutUserMessage(state, 'local').messages).toEqual([]);
     expect(withoutUserMessage(state, 'other')).toBe(state);
   });
 
-  it('are confirmed by the conversation of the server too', () => {
+  it('are confirmed by the conversation of the server', () => {
     const state = withUserMessage(newUiState(), 'Lamps?', 'local');
     const row = {
       id: 'u1',

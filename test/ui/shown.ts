@@ -9,6 +9,6 @@ export const show = ({ messages }: UiState): string[] =>
     `${role}: ${content}${calls ? ` [${calls.map(({ id, args }) => `${id} ${JSON.stringify(args)}`).join(', ')}]` : ''}`.trim(),
   );
 
-/** Everything but the status line. */
+/** Returns the rows without status lines. */
 export const said = (state: UiState): string[] =>
   show(state).filter((line) => !line.startsWith('status'));

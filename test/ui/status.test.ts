@@ -6,13 +6,13 @@ import { Wire } from './wire.ts';
 const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
   envelopes.reduce(reduceEnvelope, state);
 
-describe('progress, and why it stopped', () => {
+describe('status lines', () => {
   const lines = ({ messages }: UiState) =>
     messages
       .filter(({ role }) => role === 'status')
       .map(({ content, metadata }) => `${metadata.status_type}: ${content}`);
 
-  it('one line tells what it does, and is gone at the end', () => {
+  it('show the current activity in one line until the end', () => {
     const wire = new Wire().begin();
     const seen = [lines(reduceAll(wire.all))];
     const then = () => seen.push(lines(reduceAll(wire.all)));
@@ -37,7 +37,7 @@ describe('progress, and why it stopped', () => {
     ]);
   });
 
-  it('D02: the terminal envelope alone names the limit and the option to raise', () => {
+  it('D02: name the limit and the option to raise from the last envelope only', () => {
     const wire = new Wire();
     wire.status('stopped', {
       stop_reason: 'steps_limit',
@@ -62,7 +62,7 @@ describe('progress, and why it stopped', () => {
     expect(state.stop).toMatchObject({ status: 'stopped', stop_reason: 'steps_limit' });
   });
 
-  it('a failure is an error that stays, also when the next run begins', () => {
+  it('keep an error when the next run starts', () => {
     const first = new Wire('x1').begin();
     first.status('failed', {
       stop_reason: 'error',
@@ -74,7 +74,7 @@ describe('progress, and why it stopped', () => {
     expect(state).toMatchObject({ status: 'processing', stop: null, executionId: 'x2' });
   });
 
-  it('a run that continues with a grant no longer says that it stopped', () => {
+  it('drop the stop when a grant continues the run', () => {
     const wire = new Wire().begin();
     wire.status('stopped', { stop_reason: 'steps_limit', stop_message: 'At the limit.' });
     const stopped = reduceAll(wire.all);
@@ -84,7 +84,7 @@ describe('progress, and why it stopped', () => {
     expect(again.stop).toBeNull();
   });
 
-  it('messages are the same list as long as nothing on it changes', () => {
+  it('keep the same list of messages if nothing in it changes', () => {
     const wire = new Wire().begin();
     const state = reduceAll(wire.all);
     const next = reduceEnvelope(state, wire.stepDone(1));

@@ -6,7 +6,7 @@ import { reduceAll, said, show } from './shown.ts';
 const child = { agent_id: 'child', parent_agent_id: 'root' };
 
 describe('tool calls', () => {
-  it('stand on the message of their step, each result under its call and in the order of the calls', () => {
+  it('belong to the message of their step, with results in the order of the calls', () => {
     const wire = new Wire().begin();
     wire.step(1);
     wire.message('m1', 'assistant', 'Let me look.', 1);
@@ -40,7 +40,7 @@ describe('tool calls', () => {
     expect(messages[3]?.metadata).toMatchObject({ tool_result: 'none', tool_error: 'not found' });
   });
 
-  it('a call that never began still shows, and one that begins twice shows once', () => {
+  it('show without a start, and once after two starts', () => {
     const wire = new Wire().begin();
     wire.step(1);
     wire.toolDone('c1', 'There is no tool "serch".', 'unknown tool');
@@ -55,7 +55,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('a step that begins again after a crash has a message of its own', () => {
+  it('of a step that restarts after a crash have a new message', () => {
     const wire = new Wire().begin();
     wire.step(1);
     wire.toolStarted('c1');
@@ -68,7 +68,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('values that were cut show their summary and keep the way to the whole', () => {
+  it('show the summary of truncated values and keep the ref', () => {
     const wire = new Wire().begin();
     wire.message('m1', 'assistant', { summary: 'A long st…', ref: 'x1/3/content' }, 1);
     wire.toolStarted('c1');
@@ -84,7 +84,7 @@ describe('tool calls', () => {
     });
   });
 
-  it('the summary of arguments that a person has changed takes the place of the whole old ones', () => {
+  it('replace the arguments with the summary of edited ones', () => {
     const wire = new Wire().begin();
     wire.approval('c1');
     wire.status('paused');
@@ -99,7 +99,7 @@ describe('tool calls', () => {
 describe('approvals', () => {
   const waiting = ({ approvals }: UiState) => approvals.map(({ tool_call_id }) => tool_call_id);
 
-  it('wait until their call begins or ends, over any number of pauses', () => {
+  it('are pending until their call starts or ends, over any number of pauses', () => {
     const wire = new Wire().begin();
     wire.step(1);
     wire.approval('c1');
@@ -126,7 +126,7 @@ describe('approvals', () => {
     expect(waiting(state)).toEqual([]);
   });
 
-  it('no approval is open after the end', () => {
+  it('are removed at the end of the run', () => {
     const wire = new Wire().begin();
     wire.approval('c1');
     wire.status('cancelled', { stop_reason: 'user_requested', stop_message: 'Stopped.' });
@@ -135,7 +135,7 @@ describe('approvals', () => {
 });
 
 describe('nested agents', () => {
-  it('show as a line that passes, and never as the answer', () => {
+  it('show as a temporary line, and never as the answer', () => {
     const wire = new Wire().begin();
     wire.step(1);
     wire.toolStarted('c1', 'ask_stockist');
@@ -172,12 +172,12 @@ describe('nested agents', () => {
     wire.stepDone(1, 40);
     state = reduceAll(wire.all);
     expect(said(state)).toEqual(['user: Lamps?', 'assistant:  [c1 null]', 'tool: Seven.']);
-    // the step of the caller counts what the nested agent has used
+    // the caller's step includes the usage of the nested agent
     expect(state.usage.total).toBe(40);
     expect(state.stepCount).toBe(1);
   });
 
-  it('are forgotten with the call that they worked for', () => {
+  it('disappear with their call', () => {
     const wire = new Wire().begin();
     wire.toolStarted('c1', 'ask_stockist');
     wire.toolStarted('n1', 'count', '{}', child);
@@ -188,7 +188,7 @@ describe('nested agents', () => {
     ]);
   });
 
-  it('a text whose agent was never introduced is not shown as the answer either', () => {
+  it('that are unknown do not show as the answer', () => {
     const wire = new Wire().begin();
     wire.chunk('n1', 'nested', 1, 1, child);
     wire.send('agent.tool.delta', { tool_call_id: 'n2', args_delta: '{}' }, child);

@@ -2,7 +2,7 @@ import type { Envelope, EnvelopePayloads, EnvelopeType, StopPayload } from 'onwa
 
 type Payload<T extends EnvelopeType> = EnvelopePayloads[T];
 
-/** Writes the envelopes of one execution by hand: numbers and times count by themselves. */
+/** Creates the envelopes of one execution with consecutive numbers and times. */
 export class Wire {
   readonly executionId: string;
   readonly all: Envelope[] = [];
@@ -48,7 +48,7 @@ export class Wire {
   ): Envelope {
     return this.send('agent.message', { message_id: id, role, content, step });
   }
-  /** Begins the run as every run begins. */
+  /** Starts a run with a user message. */
   begin(text = 'Lamps?'): this {
     this.status('processing');
     this.message(`${this.executionId}-user`, 'user', text);

@@ -199,7 +199,7 @@ describe('consoleBroadcaster', () => {
     expect(new Set(rows.map(([{ type }]) => type))).toEqual(new Set(envelopeTypes));
   });
 
-  it('writes to the given log, or to the console, one line each and no secret', () => {
+  it('writes one redacted line for each envelope to the given log, or to the console', () => {
     const lines: string[] = [];
     const { channel, envelopes } = session(3);
     const broadcaster = consoleBroadcaster({ log: (line) => lines.push(line) });

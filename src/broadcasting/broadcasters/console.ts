@@ -4,10 +4,10 @@ import type { Broadcaster } from '../broadcaster.ts';
 import type { TruncatedValue, Envelope } from '../envelope.ts';
 import { clip } from '../wire-text.ts';
 
-/** Characters of a text that a line shows. */
+/** Maximum characters of a text in a line. */
 const SHOWN = 80;
 
-/** One line for each envelope: to see on a terminal what a screen would get. */
+/** Writes one line for each envelope, to see in a terminal what a client would get. */
 export function consoleBroadcaster({
   log = (line) => console.log(line),
 }: { readonly log?: (line: string) => void } = {}): Broadcaster {
@@ -26,7 +26,7 @@ export function consoleBroadcaster({
   };
 }
 
-/** `#12 agent.step.completed: step 3, tool_calls, 200 tokens`. */
+/** Returns a line such as `#12 agent.step.completed: step 3, tool_calls, 200 tokens`. */
 export function describeEnvelope(envelope: Envelope): string {
   const { seq, type, parent_agent_id: parent } = envelope;
   const place = seq === null ? '' : `#${seq} `;

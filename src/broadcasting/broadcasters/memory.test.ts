@@ -4,7 +4,7 @@ import { session } from '../../testing/broadcaster-contract/sample-envelopes.ts'
 import { memoryBroadcaster } from './memory.ts';
 
 describe.each([{}, { frameBytes: 2_000 }])(
-  'memoryBroadcaster(%j) keeps the contract',
+  'memoryBroadcaster(%j) passes the contract',
   (options) => {
     const broadcaster = memoryBroadcaster(options);
     const cases = broadcasterContract(() => ({
@@ -16,11 +16,11 @@ describe.each([{}, { frameBytes: 2_000 }])(
 );
 
 describe('memoryBroadcaster', () => {
-  it('readers hear their channel from when they come until they leave', () => {
+  it('a listener gets the envelopes of its channel until it unsubscribes', () => {
     const broadcaster = memoryBroadcaster();
     const [a, b] = [session(3), session(1)];
-    const heard: unknown[] = [];
-    const listener = (envelope: unknown): void => void heard.push(envelope);
+    const received: unknown[] = [];
+    const listener = (envelope: unknown): void => void received.push(envelope);
     void broadcaster.broadcast(a.channel, a.envelopes[0]!);
     const leave = broadcaster.subscribe(a.channel, listener);
     const leaveAgain = broadcaster.subscribe(a.channel, listener);
@@ -32,14 +32,14 @@ describe('memoryBroadcaster', () => {
     ]);
     leave();
     void broadcaster.broadcast(a.channel, a.envelopes[2]!);
-    expect(heard).toEqual([a.envelopes[1]]);
+    expect(received).toEqual([a.envelopes[1]]);
     expect(broadcaster.envelopes(a.channel)).toEqual(a.envelopes);
     expect(broadcaster.envelopes()).toHaveLength(4);
     broadcaster.clear();
     expect(broadcaster.sent).toEqual([]);
   });
 
-  it('keeps the newest', () => {
+  it('keeps the newest envelopes', () => {
     const broadcaster = memoryBroadcaster({ keep: 2 });
     const { channel, envelopes } = session(3);
     for (const envelope of envelopes) void broadcaster.broadcast(channel, envelope);

@@ -3,23 +3,27 @@ import type { Envelope } from '../envelope.ts';
 import { jsonBytes } from '../envelope-buffer.ts';
 
 export interface MemoryBroadcasterOptions {
-  /** The newest that are kept. Default 10,000. */
+  /** Maximum envelopes to keep; the oldest are dropped. Default 10,000. */
   readonly keep?: number;
-  /** Refuses a call with more bytes of JSON, as a transport with a limit does. */
+  /**
+   * Maximum bytes of JSON in one call; a larger call is refused, as a transport with a limit does. Default: no limit.
+   */
   readonly frameBytes?: number;
 }
 
 export interface MemoryBroadcaster extends Broadcaster {
-  /** What was sent, oldest first. */
+  /** All envelopes that were sent, oldest first. */
   readonly sent: readonly Broadcast[];
-  /** Of one channel, or of all. */
+  /** Returns the envelopes of one channel, or of all channels. */
   envelopes(channel?: string): readonly Envelope[];
-  /** Hears what is sent to a channel from now on. */
+  /**
+   * Calls `listener` with each envelope that is sent to a channel from now on. Returns a function that unsubscribes.
+   */
   subscribe(channel: string, listener: (envelope: Envelope) => void): () => void;
   clear(): void;
 }
 
-/** Keeps what was sent: for tests, and for readers in the same process. */
+/** Keeps what was sent, for tests and for readers in the same process. */
 export function memoryBroadcaster(options: MemoryBroadcasterOptions = {}): MemoryBroadcaster {
   const { keep = 10_000, frameBytes } = options;
   const sent: Broadcast[] = [];
@@ -42,7 +46,7 @@ export function memoryBroadcaster(options: MemoryBroadcasterOptions = {}): Memor
     envelopes: (channel) =>
       sent.flatMap((b) => (channel === undefined || b.channel === channel ? [b.envelope] : [])),
     subscribe(channel, listener) {
-      // a wrapper each: the same function added twice is two listeners
+      // wrap each listener, so that the same function added twice counts as two listeners
       const own = (envelope: Envelope): void => listener(envelope);
       const ofChannel = listeners.get(channel) ?? new Set();
       listeners.set(channel, ofChannel.add(own));
@@ -69,6 +73,6 @@ export function memoryBroadcaster(options: MemoryBroadcasterOptions = {}): Memor
 }
 
 const tooLarge = (bytes: number, most: number): BroadcastError =>
-  new BroadcastError(`The call has ${bytes} bytes, and this transport takes ${most}.`, {
+  new BroadcastError(`The call has ${bytes} bytes. This transport accepts at most ${most}.`, {
     retryable: false,
   });

@@ -28,7 +28,8 @@ export function pusherBroadcaster(options: PusherOptions): Broadcaster {
   ): Promise<void> => {
     if (broadcasts.length === 0) return;
     const bytes = broadcasts.reduce((sum, broadcast) => sum + eventBytes(broadcast), 0);
-    // a server closes on what is too large while it is still being sent, and then its answer is often lost
+    // a server may close the connection while it still receives a request that is too large, and
+    // then its response is often lost
     if (bytes > frameBytes || broadcasts.length > batchSize)
       throw tooMuch(broadcasts, bytes, frameBytes, batchSize);
     await connection.send(broadcasts.map(pusherEvent), bytes + settings.fixedBytes, signal);
@@ -54,8 +55,8 @@ function tooMuch(
   const types = [...new Set(broadcasts.map(({ envelope }) => envelope.type))].join(', ');
   return new BroadcastError(
     `${broadcasts.length} envelopes (${types}) of ${bytes} bytes do not fit into one request: ` +
-      `it has space for ${batchSize} envelopes and ${frameBytes} bytes. Cut them or send them one by one; ` +
-      'maxRequestBytes and batchSize say what the server takes.',
+      `it has space for ${batchSize} envelopes and ${frameBytes} bytes. Shorten them or send them one by one; ` +
+      'maxRequestBytes and batchSize set what the server accepts.',
     { retryable: false },
   );
 }

@@ -40,14 +40,14 @@ async function said(
 const private1 = 'test-key:2f0c329f14cd75176c9442e0fb3dfcee7887feaa3eefdbca043a48c85180aefa';
 
 describe('pusherAuth', () => {
-  it('signs a private channel as other libraries do, for a form and for JSON', async () => {
+  it('signs a private channel like other libraries, for a form and for JSON', async () => {
     const fields = asked('private-agent.run.1');
     expect(await said(ask(fields))).toEqual([200, { auth: private1 }]);
     const json = ask(JSON.stringify(fields), { type: 'application/json; charset=utf-8' });
     expect(await said(json)).toEqual([200, { auth: private1 }]);
   });
 
-  it('signs a presence channel over the exact text that it gives, always with user_info', async () => {
+  it('signs the exact text of a presence channel, always with user_info', async () => {
     const authorize = (): { userId: string; userInfo: { name: string } } => ({
       userId: 'u1',
       userInfo: { name: 'Änn' },
@@ -59,14 +59,14 @@ describe('pusherAuth', () => {
       authorize: () => ({ userId: 'u1' }),
     });
     expect(bare[1]['channel_data']).toBe('{"user_id":"u1","user_info":{"id":"u1"}}');
-    // made with the signature of node:crypto
+    // created with node:crypto
     expect(bare[1]['auth']).toBe(
       'test-key:' + (await hmac(`1234.5678:presence-agent.1:${String(bare[1]['channel_data'])}`)),
     );
     expect(answer['auth']).not.toBe(bare[1]['auth']);
   });
 
-  it('tells the hook what is asked for', async () => {
+  it('passes the channel to the hook', async () => {
     const heard: [string | null, AgentChannel][] = [];
     const authorize: PusherAuthOptions['authorize'] = async (request, channel) => {
       heard.push([request.headers.get('x-user'), channel]);
@@ -86,14 +86,14 @@ describe('pusherAuth', () => {
     ]);
   });
 
-  it.each([false, null, undefined])('%s refuses with 403', async (access) => {
+  it.each([false, null, undefined])('answers 403 if the hook returns %s', async (access) => {
     const [status, body] = await said(ask(asked('private-agent.1')), { authorize: () => access });
     expect([status, body]).toEqual([
       403,
       {
         error: {
           code: 'forbidden',
-          message: 'This channel is not yours, or there is no such channel.',
+          message: 'This channel does not exist, or it is not yours.',
         },
       },
     ]);
@@ -111,7 +111,7 @@ describe('pusherAuth', () => {
     'private-agent.ä',
     `private-agent.${'x'.repeat(186)}`,
     'private-agent.1\nx',
-  ])('%j is no channel of ours: 403, and the hook is not asked', async (channel) => {
+  ])('refuses channel %j with 403 without calling the hook', async (channel) => {
     const authorize = (): never => {
       throw new Error('asked');
     };
@@ -121,28 +121,28 @@ describe('pusherAuth', () => {
   it.each([
     ['no socket', { channel_name: 'private-agent.1' }],
     [
-      'a socket that would change what is signed',
+      'a socket that would change the signed text',
       { ...asked('private-agent.1'), socket_id: '1.2:private-agent.2' },
     ],
     ['a socket with a line end', { ...asked('private-agent.1'), socket_id: '1.2\n' }],
     ['an endless socket', { ...asked('private-agent.1'), socket_id: `1.${'2'.repeat(21)}` }],
     ['no channel', { socket_id: '1.2' }],
     ['an empty channel', { socket_id: '1.2', channel_name: '' }],
-  ])('400: %s', async (_name, fields) => {
+  ])('answers 400 to %s', async (_name, fields) => {
     const [status, body] = await said(ask(fields));
     expect([status, body]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
   });
 
   it.each([
-    ['broken', '{"socket_id":'],
-    ['no object', '[1]'],
-    ['other types', '{"socket_id":1.2,"channel_name":["private-agent.1"]}'],
-    ['no text', ''],
-  ])('400: JSON that is %s', async (_name, text) => {
+    ['incomplete JSON', '{"socket_id":'],
+    ['JSON that is not an object', '[1]'],
+    ['JSON with other types', '{"socket_id":1.2,"channel_name":["private-agent.1"]}'],
+    ['an empty body', ''],
+  ])('answers 400 to %s', async (_name, text) => {
     expect((await said(ask(text, { type: 'application/json' })))[0]).toBe(400);
   });
 
-  it('405 for anything but POST, 413 for a body that no client sends', async () => {
+  it('answers 405 to other methods than POST, and 413 to a body that is too large', async () => {
     const response = await pusherAuth({ ...app, authorize: () => true })(
       ask('', { method: 'GET' }),
     );
@@ -166,7 +166,7 @@ describe('pusherAuth', () => {
     expect(pulled).toBeLessThan(6);
   });
 
-  it('a hook that throws is told, and the client learns nothing of it', async () => {
+  it('reports a hook that throws, without details for the client', async () => {
     const errors: unknown[] = [];
     const failure = new Error('password=hunter2');
     const [status, body] = await said(ask(asked('private-agent.1')), {
@@ -176,11 +176,11 @@ describe('pusherAuth', () => {
     expect(errors).toEqual([failure]);
     expect([status, body]).toEqual([
       500,
-      { error: { code: 'internal', message: 'The channel could not be authorised.' } },
+      { error: { code: 'internal', message: 'The channel could not be authorized.' } },
     ]);
   });
 
-  it('a presence channel needs to know who comes', async () => {
+  it('a presence channel requires a user id', async () => {
     const errors: unknown[] = [];
     const [status] = await said(ask(asked('presence-agent.1')), {
       onError: (error) => errors.push(error),
@@ -215,7 +215,7 @@ describe('ownedSessions', () => {
   };
   const authorize = ownedSessions(runtime, (request) => request.headers.get('x-user'));
 
-  it('lets in the owner alone, and a missing session looks like a foreign one', async () => {
+  it('allows only the owner, and refuses a missing session like one of another owner', async () => {
     expect((await said(ask(asked('private-agent.s1')), { authorize }))[0]).toBe(200);
     const foreign = await said(ask(asked('private-agent.s1')), {
       authorize: ownedSessions(runtime, async () => 'bob'),
@@ -233,19 +233,19 @@ describe('ownedSessions', () => {
     },
   );
 
-  it('is a member under the name of the owner', async () => {
+  it('uses the owner as the member id', async () => {
     const [, body] = await said(ask(asked('presence-agent.s1')), { authorize });
     expect(body['channel_data']).toBe('{"user_id":"ann","user_info":{"id":"ann"}}');
   });
 
-  it('a store that fails is no refusal', async () => {
+  it('a failing store is an error, not a refusal', async () => {
     const errors: unknown[] = [];
     const options = { authorize, onError: (error: unknown) => errors.push(error) };
     expect((await said(ask(asked('private-agent.broken')), options))[0]).toBe(500);
     expect(AgentError.is(errors[0], 'store_failed')).toBe(true);
   });
 
-  it('fits as a hook', () => {
+  it('works as a hook', () => {
     expectTypeOf(authorize).toEqualTypeOf<PusherAuthOptions['authorize']>();
   });
 });

@@ -3,16 +3,19 @@ import { logStack } from '../../errors/log-text.ts';
 import { isRecord, parseJson, type JsonObject } from '../../json.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 
-/** What a client wants to hear. */
+/** A channel that a client asks to join. */
 export interface AgentChannel {
   readonly sessionId: string;
-  /** As the wire names it: `private-agent.{session_id}` or `presence-agent.{session_id}`. */
+  /** Name on the wire: `private-agent.{session_id}` or `presence-agent.{session_id}`. */
   readonly channel: string;
   readonly kind: 'private' | 'presence';
   readonly socketId: string;
 }
 
-/** False, null or nothing refuses. Members of a presence channel see `userInfo` of each other, or `{ id }`. */
+/**
+ * Result of `authorize`. False, null or nothing refuses. Members of a presence channel see the `userInfo` of each
+ * other, or `{ id }`.
+ */
 export type ChannelAccess =
   | boolean
   | null
@@ -22,18 +25,18 @@ export type ChannelAccess =
 export interface PusherAuthOptions {
   readonly key: string;
   readonly secret: string;
-  /** Says who may hear a session: read the user from the request. Its body has been read. */
+  /** Decides who may read a session: get the user from the request. The body of the request is already read. */
   authorize(request: Request, channel: AgentChannel): ChannelAccess | Promise<ChannelAccess>;
-  /** What `authorize` threw; the client gets a 500 without it. Default: console.error. */
+  /** Called with what `authorize` threw; the client gets a 500 without it. Default: console.error. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** A socket and a channel with its longest name, and some room. */
+/** Bytes of a socket id and the longest channel name, with a margin. */
 const MAX_BODY = 8_192;
 const SOCKET_ID = /^\d{1,20}\.\d{1,20}$/;
 const CHANNEL = /^(private|presence)-agent\.([A-Za-z0-9_\-=@,.;]{1,185})$/;
 
-/** The endpoint that pusher-js and Laravel Echo ask before they subscribe: a Fetch handler for POST. */
+/** Creates the endpoint that pusher-js and Laravel Echo call before they subscribe: a Fetch handler for POST. */
 export function pusherAuth(options: PusherAuthOptions): (request: Request) => Promise<Response> {
   const { key, onError = report } = options;
   if (typeof key !== 'string' || !/^[\w.~@-]{1,200}$/.test(key))
@@ -44,9 +47,10 @@ export function pusherAuth(options: PusherAuthOptions): (request: Request) => Pr
 
   const answer = async (request: Request): Promise<Response> => {
     if (request.method !== 'POST')
-      return refusal(405, 'method_not_allowed', 'Ask with POST.', { allow: 'POST' });
+      return refusal(405, 'method_not_allowed', 'Send a POST request.', { allow: 'POST' });
     const body = await boundedText(request);
-    if (body === null) return refusal(413, 'too_large', `More than ${MAX_BODY} bytes.`);
+    if (body === null)
+      return refusal(413, 'too_large', `The body has more than ${MAX_BODY} bytes.`);
     const fields = fieldsOf(body, request.headers.get('content-type') ?? '');
     const socketId = fields['socket_id'];
     const channel = fields['channel_name'];
@@ -71,12 +75,15 @@ export function pusherAuth(options: PusherAuthOptions): (request: Request) => Pr
       return await answer(request);
     } catch (error) {
       onError(error);
-      return refusal(500, 'internal', 'The channel could not be authorised.');
+      return refusal(500, 'internal', 'The channel could not be authorized.');
     }
   };
 }
 
-/** Lets the owner of a session hear it. `ownerOf` is the name that sessions are created with; null for a stranger. */
+/**
+ * Lets the owner of a session read it. `ownerOf` returns the name that sessions are created with, or null if the
+ * request is not signed in.
+ */
 export const ownedSessions =
   (
     runtime: Pick<SessionRuntime, 'get'>,
@@ -94,19 +101,19 @@ export const ownedSessions =
     }
   };
 
-/** The exact text that is signed. Reverb breaks a presence channel in which a member has no `user_info`. */
+/** Returns the exact text that is signed. Reverb fails on a presence channel in which a member has no `user_info`. */
 function memberOf(access: Exclude<ChannelAccess, false | null | undefined>): string {
   const { userId, userInfo } = access === true ? { userId: '' } : access;
   if (typeof userId !== 'string' || userId === '')
     throw invalidOption(
       'What authorize returned for a presence channel',
       access,
-      '{ userId, userInfo? }, for its members see each other',
+      '{ userId, userInfo? }, because its members see each other',
     );
   return JSON.stringify({ user_id: userId, user_info: userInfo ?? { id: userId } });
 }
 
-/** Null when there is more than a fair request needs. */
+/** Reads at most `MAX_BODY` bytes; null if there are more. */
 async function boundedText({ body }: Request): Promise<string | null> {
   if (!body) return '';
   const reader = body.getReader();
@@ -130,10 +137,13 @@ function fieldsOf(body: string, type: string): Readonly<Record<string, unknown>>
   return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
 }
 
-/** HMAC-SHA256 as lower case hex. */
+/** Returns a signer: HMAC-SHA256 as lower case hex. */
 function signer(secret: string): (text: string) => Promise<string> {
   if (typeof secret !== 'string' || secret.trim() === '')
-    throw new AgentError('invalid_option', 'pusherAuth secret is missing: pass that of the app.');
+    throw new AgentError(
+      'invalid_option',
+      'pusherAuth secret is missing. Pass the secret of the app.',
+    );
   const encoder = new TextEncoder();
   let importing: Promise<CryptoKey> | null = null;
   return async (text) => {
@@ -149,9 +159,9 @@ function signer(secret: string): (text: string) => Promise<string> {
   };
 }
 
-/** The same for a foreign session, a missing one and a channel that is not ours. */
+/** The same response for another owner's session, a missing one and a channel with another name. */
 const forbidden = (): Response =>
-  refusal(403, 'forbidden', 'This channel is not yours, or there is no such channel.');
+  refusal(403, 'forbidden', 'This channel does not exist, or it is not yours.');
 
 const refusal = (
   status: number,

@@ -4,7 +4,7 @@ import { BroadcastError } from '../broadcaster.ts';
 import { givenUp, notPusher, pusherFailure, timedOut, type PusherAnswer } from './pusher-errors.ts';
 import type { PusherEvent } from './pusher-frame.ts';
 
-/** The part of a `Pusher` of the official SDK that is used. */
+/** The part of the official SDK's `Pusher` that is used. */
 export interface PusherLike {
   trigger(channel: string, event: string, data: string): Promise<unknown>;
   triggerBatch(batch: { channel: string; name: string; data: string }[]): Promise<unknown>;
@@ -22,12 +22,12 @@ export interface PusherApp {
 
 export interface ConnectionOptions {
   readonly via: PusherApp | PusherLike;
-  /** Origin, for messages. */
+  /** Origin of the server, for messages. */
   readonly server: string;
   readonly timeoutMs: number;
 }
 
-/** The parts of Node that we need, asked for by name so that bundlers leave them alone. */
+/** Node built-ins that this file uses, imported by a computed name so that bundlers ignore them. */
 interface ClientRequest {
   once(
     event: 'response',
@@ -45,7 +45,7 @@ interface Agent {
 type AgentClass = new (options: { readonly keepAlive: true; readonly maxSockets: 1 }) => Agent;
 type Builtins = (name: 'node:http' | 'node:https') => { readonly Agent: AgentClass } | undefined;
 
-/** A client with a connection of its own, and what is known of the request on it. */
+/** A client with a connection of its own, and the facts about the request on it. */
 interface Line {
   readonly client: PusherLike;
   request: ClientRequest | null;
@@ -54,7 +54,7 @@ interface Line {
 }
 
 export interface PusherSender {
-  /** Rejects where the package is missing. */
+  /** Rejects if the package is missing. */
   ready(): Promise<void>;
   send(
     events: readonly PusherEvent[],
@@ -63,19 +63,19 @@ export interface PusherSender {
   ): Promise<void>;
 }
 
-/** Sends with the SDK; each call has a connection to itself, which is kept for the next one where the server keeps it. */
+/** Sends with the SDK. Each call has its own connection, which is reused if the server keeps it open. */
 export function connectPusher({ via, server, timeoutMs }: ConnectionOptions): PusherSender {
   const idle: Line[] = [];
   let loading: Promise<() => Line> | null = null;
   const open = (): Promise<() => Line> => {
     loading ??= ('trigger' in via ? borrowed(via) : lines(via)).catch((error: unknown) => {
-      loading = null; // it may be installed by the next call
+      loading = null; // the package may be installed before the next call
       throw error;
     });
     return loading;
   };
 
-  // loaded now, so that the first run does not wait; a send reports what is missing
+  // load it now, so that the first run does not wait; a send reports what is missing
   open().catch(() => {});
 
   const send: PusherSender['send'] = async (events, bytes, signal) => {
@@ -112,7 +112,9 @@ async function deliver(
   if (!answer.ok || !isRecord(answer.value)) throw notPusher(server);
 }
 
-/** The SDK's own limit ends with the first byte of the answer, and it knows no signal. */
+/**
+ * Limits the time of a call. The SDK's own limit ends with the first byte of the response, and it accepts no signal.
+ */
 function raced(
   work: Promise<void>,
   server: string,
@@ -135,7 +137,7 @@ function raced(
   });
 }
 
-/** A client of the user's own: what happens on its connections is its business. */
+/** Uses a client that the caller configured: its connections are not inspected. */
 async function borrowed(client: PusherLike): Promise<() => Line> {
   return () => ({ client, request: null, answer: null, cut: () => {} });
 }
@@ -150,7 +152,7 @@ async function lines(app: PusherApp): Promise<() => Line> {
   });
   const Agent = builtins?.(app.useTLS ? 'node:https' : 'node:http')?.Agent;
   const { port, path, ...rest } = app;
-  // the SDK knows no path before /apps, which is not signed either: it is part of the address
+  // the SDK supports no path before /apps, and the path is not signed: so it is part of the address
   const address = port === undefined ? { host: rest.host + path } : { port: `${port}${path}` };
   return () => {
     const agent = Agent && new Agent({ keepAlive: true, maxSockets: 1 });
@@ -169,7 +171,9 @@ async function lines(app: PusherApp): Promise<() => Line> {
   };
 }
 
-/** The SDK cannot give a request up, drops the headers of a refusal and follows redirects: its agent sees all three. */
+/**
+ * Creates an agent for the SDK, which cannot cancel a request, drops the headers of a refusal and follows redirects.
+ */
 function watch(agent: Agent, line: Line): void {
   const { addRequest } = agent;
   agent.addRequest = (request, ...rest) => {

@@ -2,7 +2,7 @@ import { waitOf } from '../../inference/drivers/retry-after.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import { BroadcastError } from '../broadcaster.ts';
 
-/** What a server has answered. */
+/** Response of a server. */
 export interface PusherAnswer {
   readonly status: number;
   readonly retryAfter?: string | undefined;
@@ -13,13 +13,13 @@ export interface PusherFailure {
   /** Origin of the server. */
   readonly server: string;
   readonly bytes: number;
-  /** Null where no response was seen. */
+  /** Null if there was no response. */
   readonly answer: PusherAnswer | null;
 }
 
 /**
- * What the SDK threw, in words that tell what to check. Nothing of it is repeated: its errors hold the address with the
- * signature, and a server may send back what it was sent.
+ * Converts what the SDK threw to an error that says what to check. It repeats nothing: the SDK's errors contain the
+ * signed address, and a server may echo what it received.
  */
 export function pusherFailure(thrown: unknown, failure: PusherFailure): BroadcastError {
   const { status, body, error } = (thrown ?? {}) as {
@@ -44,38 +44,38 @@ function refused(status: number, body: string, failure: PusherFailure): Broadcas
   });
 }
 
-/** Not about this event, but about the app or the address: every other event would be answered the same. */
+/** Statuses about the app or the address, not about this event: every other event would get the same response. */
 const REFUSES_ALL: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 function meaning(status: number, body: string, bytes: number): string {
   switch (status) {
     case 400:
-      return 'it cannot read the request. Check that a Pusher-protocol server listens there, and useTLS.';
+      return 'it cannot read the request. Check useTLS, and that a Pusher-protocol server listens there.';
     case 401:
       return /timestamp/i.test(body)
         ? 'the signature is too old or from the future. Check the clock of this machine.'
-        : 'it does not accept the signature. Check that appId, key and secret are those of one app on this server.';
+        : 'it does not accept the signature. Check that appId, key and secret belong to one app on this server.';
     case 403:
       return 'the app may not publish. Check that it is enabled and within its quota.';
     case 404:
-      return 'it knows no such app. Check appId, host, port and path.';
+      return 'it has no such app. Check appId, host, port and path.';
     case 405:
-      return 'it does not take events. Check host, port and path.';
+      return 'it does not accept events. Check host, port and path.';
     case 413:
       return (
         `the request of about ${bytes} bytes is too large. Lower maxRequestBytes, or raise the limit of the server ` +
-        '(Reverb: REVERB_MAX_REQUEST_SIZE) and of the proxies before it.'
+        '(Reverb: REVERB_MAX_REQUEST_SIZE) and of the proxies in front of it.'
       );
     case 422:
       return `it does not accept ${fields(body)}. Check that it is a Pusher-protocol server.`;
     case 429:
       return 'too many requests. They are sent again later; raise batchSize to send fewer.';
     default:
-      return status >= 500 ? 'it failed. Look into its log.' : 'it refused the request.';
+      return status >= 500 ? 'it failed. Check its log.' : 'it refused the request.';
   }
 }
 
-/** Names of fields are ours; what is said about them may repeat what we sent. */
+/** Field names are ours; the text about them may repeat what was sent. */
 function fields(body: string): string {
   const parsed = parseJson(body);
   const names = parsed.ok && isRecord(parsed.value) ? Object.keys(parsed.value) : [];
@@ -86,7 +86,7 @@ function fields(body: string): string {
 function redirected(server: string, { status, location = '' }: PusherAnswer): BroadcastError {
   const target = URL.canParse(location, server) ? new URL(location, server).origin : 'elsewhere';
   return new BroadcastError(
-    `${server} answered ${status} and sends on to ${target}, which is not followed. ` +
+    `${server} answered ${status} with a redirect to ${target}, which is not followed. ` +
       'Set host, port, path and useTLS to the address that answers.',
     { retryable: false, pauses: true },
   );
@@ -111,12 +111,12 @@ function unreachable(code: string | null, server: string): BroadcastError {
 
 export const timedOut = (server: string, timeoutMs: number): BroadcastError =>
   new BroadcastError(
-    `${server} gave no answer within ${timeoutMs} ms, and may have sent the events on. Check that it runs, and useTLS.`,
+    `${server} did not answer within ${timeoutMs} ms. It may have delivered the events. Check useTLS, and that the server runs.`,
     { retryable: true },
   );
 
 export const givenUp = (server: string, cause: unknown): BroadcastError =>
-  new BroadcastError(`The request to ${server} was given up before its answer.`, {
+  new BroadcastError(`The request to ${server} was canceled before a response.`, {
     retryable: true,
     cause,
   });

@@ -1,14 +1,14 @@
 import { BroadcastError, type Broadcast } from '../broadcaster.ts';
 import type { Envelope } from '../envelope.ts';
 
-/** An event as the wire names it. */
+/** An event with the names of the wire. */
 export interface PusherEvent {
   readonly channel: string;
   readonly name: string;
   readonly data: string;
 }
 
-/** What the SDK takes; Reverb takes more, and hosted Pusher does not. */
+/** Names that the SDK accepts. Reverb accepts more, hosted Pusher does not. */
 const NAME = /^[A-Za-z0-9_\-=@,.;]{1,200}$/;
 
 export function pusherEvent({ channel, envelope }: Broadcast): PusherEvent {
@@ -29,17 +29,17 @@ export function pusherEvent({ channel, envelope }: Broadcast): PusherEvent {
 
 const ITEM = '{"channel":"private-","name":"","data":""},'.length;
 
-/** Bytes of an envelope inside the body of a batch, and no fewer than it takes alone. */
+/** Returns the bytes of an envelope in the body of a batch, and no fewer than it needs on its own. */
 export const eventBytes = ({ channel, envelope }: Broadcast): number =>
   ITEM + channel.length + envelope.type.length + textOf(envelope).bytes;
 
 interface Text {
   readonly json: string;
-  /** As a string inside other JSON, without its quotes. */
+  /** JSON as a string inside other JSON, without its quotes. */
   readonly bytes: number;
 }
 
-/** Asked for when a batch is packed, when it is sent and when it is sent again. */
+/** Cached, because a batch is packed, sent and possibly sent again. */
 const texts = new WeakMap<Envelope, Text>();
 
 function textOf(envelope: Envelope): Text {
@@ -55,19 +55,22 @@ function textOf(envelope: Envelope): Text {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** UTF-8, and a backslash before each quote and backslash; JSON has no other characters that JSON escapes. */
+/**
+ * Returns the UTF-8 bytes plus one backslash for each quote and backslash; JSON contains no other characters to
+ * escape.
+ */
 function nestedBytes(json: string): number {
   let bytes = json.length;
   for (let i = 0; i < json.length; i++) {
     const unit = json.charCodeAt(i);
     if (unit === QUOTE || unit === BACKSLASH || (unit > 0x7f && unit < 0x800)) bytes++;
-    // two halves of a pair make four bytes
+    // a surrogate pair makes four bytes
     else if (unit >= 0x800) bytes += unit >= 0xd800 && unit <= 0xdfff ? 1 : 2;
   }
   return bytes;
 }
 
-/** What a request takes beside its events, as version 5 of the SDK writes it. */
+/** Returns the bytes of a request without its events, as version 5 of the SDK writes it. */
 export function requestBytes(
   { appId, key, authority, path }: { appId: string; key: string; authority: string; path: string },
   maxRequestBytes: number,

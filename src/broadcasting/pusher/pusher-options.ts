@@ -2,43 +2,43 @@ import { AgentError, invalidOption, positive } from '../../errors/agent-error.ts
 import type { ConnectionOptions, PusherApp, PusherLike } from './pusher-connection.ts';
 import { requestBytes } from './pusher-frame.ts';
 
-/** Where the server is, and as whom to publish. */
+/** Address of the server and credentials to publish with. */
 export interface PusherOptions {
   readonly appId?: string;
   readonly key?: string;
   readonly secret?: string;
-  /** Of Reverb, soketi or another server that speaks the protocol. */
+  /** Host of Reverb, soketi or another Pusher-protocol server. */
   readonly host?: string;
   readonly port?: number;
-  /** Default true: what is said in a conversation is not sent in the open. */
+  /** Whether to use TLS. Default true: a conversation must not be sent in the clear. */
   readonly useTLS?: boolean;
-  /** Before `/apps`, where the server has one (Reverb: REVERB_SERVER_PATH). */
+  /** Path before `/apps`, if the server has one (Reverb: REVERB_SERVER_PATH). */
   readonly path?: string;
-  /** Of hosted Pusher, in the place of host, port and path. */
+  /** Cluster of hosted Pusher, instead of host, port and path. */
   readonly cluster?: string;
-  /** A `Pusher` of your own in the place of all of these, with an agent for a proxy. */
+  /** Your own `Pusher` instead of all of these, for example with an agent for a proxy. */
   readonly client?: PusherLike;
-  /** What the server takes as one request, head and all. Default 10,000, as Reverb has it. */
+  /** Maximum bytes of one request, headers included. Default 10,000, the limit of Reverb. */
   readonly maxRequestBytes?: number;
-  /** Room in it for the headers that proxies before the server add. Default 400. */
+  /** Bytes of it that are reserved for headers that proxies add. Default 400. */
   readonly proxyBytes?: number;
-  /** Default 10, the most that hosted Pusher takes; Reverb takes any number. */
+  /** Maximum events of one request. Default 10, the limit of hosted Pusher; Reverb has no limit. */
   readonly batchSize?: number;
-  /** For a request and its answer. Default 8 seconds, less than a queue waits for a call. */
+  /** Milliseconds for a request and its response. Default 8,000, less than a queue waits for a call. */
   readonly timeoutMs?: number;
 }
 
 export interface PusherSettings extends ConnectionOptions {
   readonly frameBytes: number;
-  /** What a request takes beside its events. */
+  /** Bytes of a request without its events. */
   readonly fixedBytes: number;
   readonly batchSize: number;
 }
 
-/** Less would not hold the smallest envelopes. */
-const LEAST_FRAME = 1_000;
-/** Of a client that does not show its app. */
-const USUAL_REQUEST = 800;
+/** Bytes that the smallest envelopes need. */
+const MIN_FRAME = 1_000;
+/** Assumed for a client that does not expose its app. */
+const DEFAULT_FIXED_BYTES = 800;
 
 export function checkedOptions(options: PusherOptions): PusherSettings {
   const { client, maxRequestBytes = 10_000, proxyBytes = 400 } = options;
@@ -50,14 +50,14 @@ export function checkedOptions(options: PusherOptions): PusherSettings {
     throw invalidOption('pusherBroadcaster proxyBytes', proxyBytes, 'a whole number from 0');
 
   const { via, server, fixedBytes } = client
-    ? { via: checkedClient(client), server: 'The Pusher server', fixedBytes: USUAL_REQUEST }
+    ? { via: checkedClient(client), server: 'The Pusher server', fixedBytes: DEFAULT_FIXED_BYTES }
     : addressed(checkedApp(options), maxRequestBytes);
   const frameBytes = maxRequestBytes - fixedBytes - proxyBytes;
-  if (frameBytes < LEAST_FRAME)
+  if (frameBytes < MIN_FRAME)
     throw invalidOption(
       'pusherBroadcaster maxRequestBytes',
       maxRequestBytes,
-      `at least ${LEAST_FRAME + fixedBytes + proxyBytes}, for the head alone takes ${fixedBytes} and proxies ${proxyBytes}`,
+      `at least ${MIN_FRAME + fixedBytes + proxyBytes}: the headers take ${fixedBytes} and proxies ${proxyBytes}`,
     );
   return { via, server, frameBytes, fixedBytes, batchSize, timeoutMs };
 }
@@ -104,13 +104,13 @@ function checkedApp(options: PusherOptions): PusherApp {
   };
 }
 
-/** The SDK puts these into an address as they are. */
+/** The SDK inserts these into an address without escaping. */
 function name(option: string, value: unknown): string {
   if (typeof value === 'string' && /^[\w.~@-]{1,200}$/.test(value)) return value;
   throw invalidOption(
     `pusherBroadcaster ${option}`,
     value,
-    'up to 200 letters, digits and -._~@, as the server has it',
+    'up to 200 letters, digits and -._~@, as configured on the server',
   );
 }
 
@@ -122,7 +122,7 @@ function checkedHost(host: unknown): string {
   throw invalidOption(
     'pusherBroadcaster host',
     host,
-    'the name of the server, such as ws.example.com, without scheme, port and path; or { cluster } of hosted Pusher',
+    'a host name such as ws.example.com without scheme, port and path, or { cluster } for hosted Pusher',
   );
 }
 

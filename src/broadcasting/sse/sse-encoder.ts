@@ -4,7 +4,7 @@ import type { Envelope } from '../envelope.ts';
 import { EnvelopeEncoder } from '../envelope-encoder.ts';
 import { sseFrame, type SseFrame } from './sse-frame.ts';
 
-/** Encodes the events of one session for one config: what is live, once for all its readers. */
+/** Encodes the events of one session for one config, live events once for all readers. */
 export class SseEncoder {
   readonly config: BroadcastSettings;
   readonly #sessionId: string;
@@ -18,7 +18,7 @@ export class SseEncoder {
     this.#sessionId = sessionId;
   }
 
-  /** Given every live event in order, by the listener of the session or by the first reader. */
+  /** Encodes a live event. The listener of the session or the first reader passes every event, in order. */
   live(live: LiveEvent): readonly SseFrame[] {
     if (this.#event === live) return this.#frames;
     const { event, seq } = live;
@@ -34,7 +34,7 @@ export class SseEncoder {
     return this.#frames;
   }
 
-  /** Of texts from their beginning, those that are not known. */
+  /** Encodes texts from their beginning, without those in `known`. */
   text(
     events: readonly LiveStreamed[],
     known: ReadonlySet<LiveStreamed> = new Set(),
@@ -43,7 +43,7 @@ export class SseEncoder {
     if (!first) return [];
     let envelopes: Envelope[] = [];
     const frames: SseFrame[] = [];
-    // pieces that are too large are split, which moves the ones behind: so all are encoded
+    // a chunk that is too large is split, which shifts the index of later ones: so encode all
     const encoder = this.#encoderOf(first.event.executionId, (envelope) => {
       envelopes.push(envelope);
     });

@@ -7,7 +7,7 @@ import type { SseEncoder } from './sse-encoder.ts';
 import { resetFrame, sseBytes, type SsePlace } from './sse-frame.ts';
 import { SseStream } from './sse-stream.ts';
 
-/** What the hub wants to know of a reader. */
+/** Callbacks of the hub for one reader. */
 export interface SseReaderHost {
   readonly bufferBytes: number;
   left(): void;
@@ -15,22 +15,22 @@ export interface SseReaderHost {
   failed(error: unknown): void;
 }
 
-/** One client that follows a session: the events of its feed as bytes. */
+/** Writes the events of a session's feed to one client as bytes. */
 export class SseFeedReader implements FeedSink {
   readonly stream: SseStream;
-  /** Resolves with the first page of the log, or rejects where it cannot be read. */
+  /** Resolves after the first page of the log, or rejects if the log cannot be read. */
   readonly started: Promise<void>;
   readonly #encoder: SseEncoder;
   readonly #host: SseReaderHost;
   #feed: FeedReader | null = null;
   #start: { readonly resolve: () => void; readonly reject: (e: unknown) => void } | null = null;
   #executionId: string;
-  /** The last number that the client was shown: what is filtered out it does not know of. */
+  /** Number of the last envelope that the client got; filtered events do not count. */
   #shown: number;
-  /** A client without a position has read the conversation, and misses nothing of what was pruned. */
+  /** Whether the client has no position. It has read the conversation, so a pruned log is no gap for it. */
   #isNew: boolean;
 
-  /** `place`: up to where the client knows the log; 'lost' where it cannot tell. */
+  /** Takes the client's log position as `place`; 'lost' if it is not valid. */
   constructor(encoder: SseEncoder, host: SseReaderHost, place: SsePlace | 'lost' | null) {
     const known = place === 'lost' ? null : place;
     this.#encoder = encoder;
@@ -79,7 +79,7 @@ export class SseFeedReader implements FeedSink {
     const { sessionId } = followed;
     const envelope = envelopeOf(this.#encoder.config)(event, sessionId, seq, this.#shown);
     if (envelope) this.stream.write(this.#numbered(envelope, null));
-    // it was asked for
+    // the client requested it
     this.stream.owe();
   }
 
@@ -93,7 +93,7 @@ export class SseFeedReader implements FeedSink {
     this.#started(null);
   }
 
-  /** The client comes back, and is told then if it may not. */
+  /** Ends the stream. The client reconnects and then gets an error if it may not read. */
   end(error: unknown): void {
     if (error !== null) this.#host.failed(error);
     this.#started(error);
@@ -104,12 +104,15 @@ export class SseFeedReader implements FeedSink {
     for (const { envelope, bytes } of this.#encoder.live(live))
       this.stream.write(envelope.seq === null ? bytes : this.#numbered(envelope, bytes));
     if (this.stream.backlog <= this.#host.bufferBytes) return;
-    // when it has taken what waits, it reads on in the log
+    // after the client has read its backlog, it continues in the log
     this.#host.behind();
     this.#feed?.fallBehind();
   }
 
-  /** Between two pages, or two encoders, may lie what was filtered out: to the client that must not look like a gap. */
+  /**
+   * Sets `prev` to what this client has, because filtered events between two pages or two encoders must not look like
+   * a gap.
+   */
   #numbered(envelope: Envelope, bytes: Uint8Array | null): Uint8Array {
     const prev = this.#shown;
     this.#shown = envelope.seq ?? prev;

@@ -7,15 +7,15 @@ import { SseEncoder } from './sse-encoder.ts';
 import { SseFeedReader } from './sse-feed-reader.ts';
 import type { SsePlace } from './sse-frame.ts';
 
-/** A session that a client follows. Check first that it may: the owner is checked again with each page. */
+/** Options of one client that follows a session. Check first that it may; every page checks the owner again. */
 export interface SseFeedOptions {
   readonly runtime: SessionRuntime;
   readonly owner: string;
-  /** Default: `BroadcastConfig.standard()`. */
+  /** Which envelopes are sent. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
-  /** Up to where the client knows the log, 'lost' where it cannot tell. Absent: the newest execution from its beginning. */
+  /** Log position of the client; 'lost' if it is not valid. Absent: the beginning of the newest execution. */
   readonly place?: SsePlace | 'lost' | null;
-  /** Events of the log that are read at once. Default 200. */
+  /** Events per read of the log. Default 200. */
   readonly pageSize?: number;
 }
 
@@ -26,7 +26,7 @@ export interface SseFeedsHost {
   failed(error: unknown): void;
 }
 
-/** The sessions of one runtime for one config, each with an encoder for all its readers. */
+/** The sessions of one runtime for one config. All readers of a session share an encoder. */
 interface Channel {
   readonly encoder: SseEncoder;
   readonly unlisten: () => void;
@@ -88,9 +88,8 @@ export class SseFeeds {
     }
     const { live } = feedsOf(runtime);
     const encoder = new SseEncoder(sessionId, config);
-    const text = live.textSoFar(sessionId);
-    // it continues texts that have begun
-    if (text && 'events' in text) for (const piece of text.events) encoder.live(piece);
+    // the encoder continues texts that have begun
+    for (const piece of live.localText(sessionId)?.events ?? []) encoder.live(piece);
     const unlisten = live.listen(sessionId, (event) => void encoder.live(event));
     const channel: Channel = { encoder, unlisten, readers: 1 };
     ofSession.set(config, channel);

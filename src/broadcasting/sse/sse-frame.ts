@@ -1,18 +1,20 @@
 import { BroadcastError } from '../broadcaster.ts';
 import { isLast, type Envelope } from '../envelope.ts';
 
-/** One envelope as it goes over the wire: encoded once for all readers. */
+/** An envelope as bytes, encoded once for all readers. */
 export interface SseFrame {
   readonly envelope: Envelope;
   readonly executionId: string;
   readonly seq: number | null;
   readonly prev: number | null;
-  /** A run or resume ends or pauses with it. */
+  /** Whether a run or resume ends or pauses with it. */
   readonly isLast: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** A place in the log: all of an execution up to a number is known. Null stands for the newest execution. */
+/**
+ * A position in the log: the client has everything of an execution up to `after`. A null execution means the newest.
+ */
 export interface SsePlace {
   readonly executionId: string | null;
   readonly after: number;
@@ -20,14 +22,14 @@ export interface SsePlace {
 
 const encoder = new TextEncoder();
 const TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
-const PLACE = /^(\d{1,15})(?:@(.{1,1000}))?$/s;
+const POSITION = /^(\d{1,15})(?:@(.{1,1000}))?$/s;
 
 export const heartbeat: Uint8Array = encoder.encode(': hb\n\n');
 
-/** How long a client waits before it comes back. */
+/** Returns the line that sets how long a client waits before it reconnects. */
 export const retryLine = (ms: number): Uint8Array => encoder.encode(`retry: ${Math.round(ms)}\n\n`);
 
-/** The conversation has changed more than the log can tell: the client reads it anew. */
+/** Returns the event that makes the client reload the conversation, because the log cannot describe the change. */
 export const resetFrame = (executionId: string): Uint8Array =>
   encoder.encode(`event: onward.reset\ndata: ${JSON.stringify({ execution_id: executionId })}\n\n`);
 
@@ -36,14 +38,14 @@ export function sseFrame(envelope: Envelope): SseFrame {
   return { envelope, executionId, seq, prev, isLast: isLast(envelope), bytes: sseBytes(envelope) };
 }
 
-/** JSON has no raw line end, and names are checked: no value can begin a line of its own. */
+/** Returns the lines of an event. JSON contains no raw line end and names are checked, so no value can start a line. */
 export function sseBytes(envelope: Envelope): Uint8Array {
   const { type, seq, execution_id: executionId } = envelope;
   const id = Number.isSafeInteger(seq) ? `id: ${seq}@${encoded(executionId)}\n` : '';
   return encoder.encode(`${id}event: ${type}\ndata: ${JSON.stringify(envelope)}\n\n`);
 }
 
-/** Everybody may hand a broadcaster what they like, and the type stands on a line of its own. */
+/** Checks the type, because a broadcaster accepts any envelope and the type is written on its own line. */
 export function checkType({ type }: Envelope): void {
   if (checked.has(type)) return;
   if (!TYPE.test(type))
@@ -55,13 +57,13 @@ export function checkType({ type }: Envelope): void {
 }
 const checked: Set<string> = new Set();
 
-/** Ids of our own making stay as they are; others may hold what a header cannot carry. */
+/** Returns an id that a header can carry. Generated ids stay unchanged. */
 const encoded = (id: string): string =>
   /^[\w.~-]+$/.test(id) ? id : encodeURIComponent(id.replaceAll(/\p{Surrogate}/gu, '\uFFFD'));
 
-/** `12@execution` or `12`; null where it is neither. */
-export function parsePlace(text: string): SsePlace | null {
-  const [, after, executionId] = PLACE.exec(text) ?? [];
+/** Parses `12@execution` or `12`; null if the text is neither. */
+export function parsePosition(text: string): SsePlace | null {
+  const [, after, executionId] = POSITION.exec(text) ?? [];
   if (after === undefined) return null;
   try {
     return {

@@ -9,17 +9,20 @@ import { SseSession } from './sse-session.ts';
 import type { SseStream } from './sse-stream.ts';
 
 export interface SseHubOptions {
-  /** Bytes that wait for a client that is slow; when it has taken them, it reads on in the log. Default 64 KiB. */
+  /** Bytes that may wait for a slow client; beyond that, it continues from the log. Default 64 KiB. */
   readonly bufferBytes?: number;
-  /** Default 15 seconds. A client that takes nothing over three of them is let go, and may come back. */
+  /**
+   * Milliseconds between heartbeats. Default 15,000. A client that reads nothing for three heartbeats is disconnected
+   * and may reconnect.
+   */
   readonly heartbeatMs?: number;
-  /** How long a client waits before it comes back; spread, so that not all come at once. Default 2 seconds. */
+  /** Milliseconds that a client waits before it reconnects, with jitter. Default 2,000. */
   readonly retryMs?: number;
-  /** Connections of this process; one more is refused. Default 10,000. */
+  /** Maximum connections of this process; further ones are refused. Default 10,000. */
   readonly maxReaders?: number;
-  /** How often the log is looked at for work of other processes; false if there are none. Default 250 ms and 2 s. */
+  /** How often the log is polled for work of other processes; false if there are none. Default 250 ms and 2 s. */
   readonly tail?: Partial<SseTailTimes> | false;
-  /** A log that could not be read: the stream has ended, or the next look tries again. Default: only counted. */
+  /** Called when the log cannot be read: the stream has ended, or the next poll tries again. Default: only counted. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -28,46 +31,46 @@ export interface SseHubOptions {
 export interface SseCounters {
   readonly readers: number;
   readonly sessions: number;
-  /** How often a slow client was sent back to the log. */
+  /** How often a slow client had to continue from the log. */
   readonly behind: number;
-  /** Clients that were let go because they took nothing. */
+  /** Clients that were disconnected because they read nothing. */
   readonly slow: number;
-  /** Reads of the log that failed: each ended a stream, or was tried again. */
+  /** Failed reads of the log. Each ended a stream or was retried. */
   readonly failed: number;
 }
 
 export interface SseOpenOptions {
-  /** The feed that the client reads. Without it, a client gets only what is broadcast to the hub from now on. */
+  /** Feed that the client reads. Without it, a client gets only what is broadcast to the hub from now on. */
   readonly feed?: SseFeedOptions;
   readonly signal?: AbortSignal | null;
 }
 
-/** How often the store is polled, for work that another process does. */
+/** How often the store is polled for work of another process. */
 export interface SseTailTimes {
-  /** While another process works on the session. */
+  /** Milliseconds while another process runs the session. Default 250. */
   readonly busyMs: number;
-  /** While none does, or this one. */
+  /** Milliseconds while no process or this process runs it. Default 2,000. */
   readonly idleMs: number;
 }
 
-/** The broadcaster for server-sent events: it knows the clients that are connected to this process. */
+/** A broadcaster for server-sent events to the clients that are connected to this process. */
 export interface SseHub extends Broadcaster {
   readonly counters: SseCounters;
   broadcast(channel: string, envelope: Envelope, signal?: AbortSignal): void;
   broadcastBatch(broadcasts: readonly Broadcast[], signal?: AbortSignal): void;
-  /** A stream of server-sent events. The caller has checked that the client may read the session. */
+  /** Opens a stream of server-sent events. Check first that the client may read the session. */
   open(sessionId: string, options?: SseOpenOptions): Promise<ReadableStream<Uint8Array>>;
-  /** Looks at the log of a session now: after `send`, where another process does the work. */
+  /** Polls the log of a session now, for example after `send` if another process runs it. */
   wake(sessionId: string): void;
-  /** Ends all streams, so that a server can close; clients come back to another process. */
+  /** Ends all streams, so that a server can close. Clients reconnect to another process. */
   close(): void;
 }
 
-/** Text that is being made is kept for those who come in the middle: so much of one session, so much of all. */
-const MOST_CHARS_EACH = 0x40000;
-const MOST_CHARS = 0x2000000;
+/** Maximum characters of unfinished text to keep, for clients that join late: of one session, and of all sessions. */
+const MAX_CHARS_EACH = 0x40000;
+const MAX_CHARS = 0x2000000;
 
-/** A broadcaster whose listeners are event streams of this process. */
+/** Creates a broadcaster that sends to the event streams of this process. */
 export function sseHub(options: SseHubOptions = {}): SseHub {
   const { clock = systemClock, random = Math.random, tail: tailOption = {} } = options;
   const bufferBytes = whole('sseHub bufferBytes', options.bufferBytes ?? 65_536);
@@ -78,7 +81,7 @@ export function sseHub(options: SseHubOptions = {}): SseHub {
   const sessions = new Map<string, SseSession>();
   const streams = new Set<SseStream>();
   const counts = { behind: 0, slow: 0, failed: 0 };
-  const meter = { used: 0, mostEach: MOST_CHARS_EACH };
+  const meter = { used: 0, maxEach: MAX_CHARS_EACH };
   let isClosed = false;
   let stopBeating: (() => void) | null = null;
 
@@ -111,15 +114,15 @@ export function sseHub(options: SseHubOptions = {}): SseHub {
     return session;
   };
 
-  /** No client reads it, and nothing is being streamed. */
+  /** Whether no client reads it and no text is unfinished. */
   const release = ({ readers, unfinished, channel }: SseSession): void => {
     if (readers.size === 0 && unfinished.isEmpty) sessions.delete(channel);
   };
 
-  /** A run that another process took over never ends here: what it had streamed is forgotten, oldest first. */
+  /** Drops the oldest unfinished text: a run that another process took over never ends here. */
   const makeSpace = (): void => {
     for (const session of sessions.values()) {
-      if (meter.used <= MOST_CHARS) return;
+      if (meter.used <= MAX_CHARS) return;
       if (session.readers.size > 0) continue;
       session.unfinished.clear();
       release(session);
@@ -138,7 +141,7 @@ export function sseHub(options: SseHubOptions = {}): SseHub {
   const publish = (channel: string, envelope: Envelope): SseSession => {
     const session = sessionOf(channel);
     session.publish(envelope);
-    if (meter.used > MOST_CHARS) makeSpace();
+    if (meter.used > MAX_CHARS) makeSpace();
     if (session.readers.size === 0) release(session);
     return session;
   };
@@ -219,7 +222,7 @@ function tailTimes({ busyMs = 250, idleMs = 2_000 }: Partial<SseTailTimes>): Sse
 
 const noSpace = (isClosed: boolean, maxReaders: number): AgentError =>
   isClosed
-    ? new AgentError('runtime_closed', 'This hub was closed and takes no more readers.')
+    ? new AgentError('runtime_closed', 'This hub is closed and accepts no more readers.')
     : new AgentError(
         'queue_full',
         `This hub has ${maxReaders} readers already. Raise maxReaders, or add a process.`,

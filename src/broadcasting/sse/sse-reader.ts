@@ -2,7 +2,7 @@ import type { SseFrame } from './sse-frame.ts';
 import type { SseSession } from './sse-session.ts';
 import { SseStream } from './sse-stream.ts';
 
-/** One client of what is broadcast: it gets what comes from now on, and before that the text that is being streamed. */
+/** One client of broadcast envelopes: it gets the unfinished text, then every new envelope. */
 export class SseReader {
   readonly stream: SseStream;
   readonly #session: SseSession;
@@ -15,7 +15,7 @@ export class SseReader {
     this.stream.owe();
   }
 
-  /** A new frame of the session; `flush` hands it on. One that does not take what waits is let go. */
+  /** Adds a frame; `flush` sends it. Disconnects a client whose backlog is too large. */
   take({ bytes }: SseFrame): void {
     this.stream.write(bytes);
     if (this.stream.backlog > this.#session.bufferBytes) this.#session.dropSlow(this);

@@ -3,9 +3,9 @@ import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { BroadcastSettings } from '../broadcast-config.ts';
 import { readRef } from '../envelope-ref.ts';
 import { readRefill } from '../refill.ts';
-import { parsePlace } from './sse-frame.ts';
+import { parsePosition } from './sse-frame.ts';
 
-/** The owner: an id, null for a client that is not signed in, or your own response, such as 403. */
+/** Returns the owner: an id, null for a client that is not signed in, or your own response, such as 403. */
 export type OwnerHook = (
   request: Request,
 ) => string | null | Response | Promise<string | null | Response>;
@@ -13,22 +13,25 @@ export type OwnerHook = (
 export interface SessionEndpointOptions {
   readonly runtime: SessionRuntime;
   readonly owner: OwnerHook;
-  /** As the live envelopes are made. */
+  /** Config of the live envelopes. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
 }
 
-/** Answers a request about a session; its id is given, or `session_id` in the query. */
+/** Answers a request about a session. Default of `sessionId`: `session_id` in the query. */
 export type SessionEndpoint = (request: Request, sessionId?: string) => Promise<Response>;
 
-/** What the log has after `?after=12@execution`, as JSON: for clients of Pusher, and for those that see a gap. */
+/**
+ * Creates an endpoint that returns the log after `?after=12@execution` as JSON, for Pusher clients and for clients
+ * that detect a gap.
+ */
 export function refillEndpoint(options: SessionEndpointOptions): SessionEndpoint {
   const { runtime, owner, config } = options;
   return (request, given) =>
     answer(request, owner, async (ownerId) => {
       const text = new URL(request.url).searchParams.get('after');
-      const place = text ? parsePlace(text) : { after: 0, executionId: null };
-      if (!place) throw invalidOption('after', text, 'a place such as 12@execution');
-      const { after, executionId } = place;
+      const position = text ? parsePosition(text) : { after: 0, executionId: null };
+      if (!position) throw invalidOption('after', text, 'a position such as 12@execution');
+      const { after, executionId } = position;
       const refill = await readRefill(runtime, sessionIdOf(request, given), {
         owner: ownerId,
         after,
@@ -39,7 +42,7 @@ export function refillEndpoint(options: SessionEndpointOptions): SessionEndpoint
     });
 }
 
-/** The whole of a value that did not fit into an envelope, by `?ref=`, as JSON. */
+/** Creates an endpoint that returns the whole value of a truncated field as JSON, by `?ref=`. */
 export function refEndpoint({ runtime, owner }: SessionEndpointOptions): SessionEndpoint {
   return (request, given) =>
     answer(request, owner, async (ownerId) => {
@@ -55,7 +58,7 @@ const privately = { 'cache-control': 'private, no-store' };
 export const sessionIdOf = (request: Request, given: string | undefined): string =>
   given ?? new URL(request.url).searchParams.get('session_id') ?? '';
 
-/** Lets the owner in, and says in terms of HTTP what went wrong; what it does not know it leaves to the server. */
+/** Checks the owner and maps known errors to HTTP responses; other errors are thrown to the server. */
 export async function answer(
   request: Request,
   owner: OwnerHook,
@@ -76,9 +79,9 @@ export async function answer(
   }
 }
 
-/** What the runtime refuses, in terms of HTTP, for every endpoint; what is not here is a fault of the server. */
+/** HTTP statuses of the runtime's error codes, for every endpoint. Other codes are server errors. */
 export const httpStatuses: Readonly<Partial<Record<ErrorCode, number>>> = {
-  // also for a session of another owner: its existence is not disclosed
+  // also for a session of another owner, so that its existence is not disclosed
   session_not_found: 404,
   ref_not_found: 404,
   unknown_approval: 404,

@@ -3,14 +3,14 @@ import { sseFrame } from './sse-frame.ts';
 import type { SseReader } from './sse-reader.ts';
 import { SseUnfinished, type SseMeter } from './sse-unfinished.ts';
 
-/** What the hub wants to know of a session. */
+/** Callbacks of the hub for one session. */
 export interface SseSessionHost {
   readonly bufferBytes: number;
   left(session: SseSession): void;
   slow(): void;
 }
 
-/** A session as it is broadcast to this process: who reads it, and what is being streamed. */
+/** The readers of one broadcast session in this process, and its unfinished text. */
 export class SseSession {
   readonly channel: string;
   readonly readers: Set<SseReader> = new Set();
@@ -27,7 +27,7 @@ export class SseSession {
     return this.#host.bufferBytes;
   }
 
-  /** Hands an envelope to all readers; `flush` sends it. */
+  /** Adds an envelope for all readers; `flush` sends it. */
   publish(envelope: Envelope): void {
     if (isLast(envelope)) this.unfinished.clear(envelope.execution_id);
     else this.unfinished.note(envelope);

@@ -1,9 +1,9 @@
-/** A client that takes nothing of what waits for it is let go after so many heartbeats. */
-const MOST_BEATS = 2;
+/** Heartbeats after which a client that reads nothing is disconnected. */
+const MAX_MISSED_BEATS = 2;
 
 /**
- * The bytes on their way to one client. Nothing is handed on before the client wants it, so what waits here is all that
- * waits, and it can be counted and thrown away.
+ * The bytes for one client. Nothing is passed to the stream before the client pulls, so the whole backlog is here: it
+ * can be counted and dropped.
  */
 export class SseStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -12,7 +12,7 @@ export class SseStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #waiting: Uint8Array[] = [];
   #bytes = 0;
-  /** Bytes that the client asked for at once, and that are not held against it. */
+  /** Bytes of the backlog that the client requested; they do not count as its delay. */
   #owed = 0;
   #isWanted = false;
   #isEnded = false;
@@ -21,7 +21,7 @@ export class SseStream {
   #endListener: () => void = () => {};
   #beats = 0;
 
-  /** `wanted`: the client has taken everything and waits. `ended`: it will take nothing more. */
+  /** `wanted`: the client has read everything and pulls. `ended`: it reads nothing more. */
   constructor(hooks: { readonly wanted: () => void; readonly ended: () => void }) {
     this.#wanted = hooks.wanted;
     this.#ended = hooks.ended;
@@ -50,7 +50,7 @@ export class SseStream {
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
-  /** Bytes that came without being asked for, and that the client does not take. */
+  /** Unrequested bytes that the client has not read. */
   get backlog(): number {
     return this.#bytes - this.#owed;
   }
@@ -61,7 +61,7 @@ export class SseStream {
     this.#bytes += bytes.length;
   }
 
-  /** What the client needs before all else. */
+  /** Adds bytes before all others. */
   writeFirst(bytes: Uint8Array): void {
     if (this.#isEnded) return;
     this.#waiting.unshift(bytes);
@@ -69,27 +69,27 @@ export class SseStream {
     this.#owed += bytes.length;
   }
 
-  /** Called once when the client takes nothing more. */
+  /** Calls `listener` once when the client reads nothing more. */
   onEnd(listener: () => void): void {
     this.#endListener = listener;
   }
 
-  /** What waits up to here was asked for. */
+  /** Marks the current backlog as requested by the client. */
   owe(): void {
     this.#owed = this.#bytes;
   }
 
-  /** Hands on what waits, if the client wants it; in one piece, because each costs a write to a socket. */
+  /** Passes the backlog to a client that pulls, as one chunk, because each chunk costs a write to a socket. */
   flush(): void {
     if (!this.#isWanted || this.#waiting.length === 0 || this.#isEnded) return;
     this.#isWanted = false;
     this.#controller?.enqueue(this.#take());
   }
 
-  /** A sign of life; false where the client has taken nothing over several of them. */
+  /** Sends a heartbeat. Returns false if the client has read nothing for several of them. */
   beat(bytes: Uint8Array): boolean {
     if (this.isEmpty || this.#takes > this.#takesAtBeat) this.#beats = 0;
-    else if (++this.#beats > MOST_BEATS) return false;
+    else if (++this.#beats > MAX_MISSED_BEATS) return false;
     this.#takesAtBeat = this.#takes;
     if (this.isEmpty) {
       this.write(bytes);
@@ -98,14 +98,14 @@ export class SseStream {
     return true;
   }
 
-  /** Ends it after what waits. */
+  /** Ends the stream after its backlog. */
   end(): void {
     if (this.#isEnded) return;
     if (this.#waiting.length > 0) this.#controller?.enqueue(this.#take());
     this.drop();
   }
 
-  /** Ends it without what waits: the client comes back for that. */
+  /** Ends the stream without its backlog: the client reconnects to get it. */
   drop(): void {
     if (this.#isEnded) return;
     this.#over();

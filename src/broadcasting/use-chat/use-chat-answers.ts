@@ -8,32 +8,32 @@ import type { Session } from '../../sessions/session.ts';
 import { answerIdOf } from './use-chat-chunk.ts';
 import { ChatRefusal } from './use-chat-errors.ts';
 
-/** One answer, with what the client says it was asked: that must be what waits. */
+/** One answer, with the call that the client showed. It must match the call that needs approval. */
 interface GivenAnswer {
   readonly answer: ApprovalAnswer;
   readonly tool: string | null;
   readonly input: unknown;
-  /** The id of a call is the id of its approval. */
+  /** Id of the approval: the id of the call. */
   readonly approvalId: unknown;
-  /** As the stream or the history named the arguments. */
+  /** Hash of the arguments, as the stream or the history sent it. */
   readonly argsHash: string | undefined;
 }
 
 /** Answers to approvals, as a client sent them. */
 export interface ChatAnswers {
   readonly kind: 'answers';
-  /** By call. */
+  /** Answers by call id. */
   readonly given: ReadonlyMap<string, GivenAnswer>;
-  /** Calls whose end the client has not seen. */
+  /** Ids of the calls that the client shows as unfinished. */
   readonly open: readonly string[];
-  /** The message and the execution that the client answers, as far as it names them. */
+  /** Message and execution that the client answers; null if it does not name them. */
   readonly messageId: string | null;
   readonly executionId: string | null;
 }
 
-const MOST_REASON = 2_000;
+const MAX_REASON = 2_000;
 
-/** Reads what a client answers. Nothing else of its message counts: results in it are not history. */
+/** Reads the answers of a client. The rest of its message is ignored: results in it are not history. */
 export function readAnswers(message: Readonly<Record<string, unknown>>): ChatAnswers {
   const given = new Map<string, GivenAnswer>();
   const open: string[] = [];
@@ -46,15 +46,19 @@ export function readAnswers(message: Readonly<Record<string, unknown>>): ChatAns
     open.push(toolCallId);
     if (state !== 'approval-responded' || !isRecord(approval)) continue;
     const { id, approved, reason } = approval;
-    if (typeof approved !== 'boolean') throw invalid('An approval says neither yes nor no.');
-    if (given.has(toolCallId)) throw invalid('A call is answered more than once.');
+    if (typeof approved !== 'boolean')
+      throw invalid('An approval has no "approved" of true or false. Send one.');
+    if (given.has(toolCallId))
+      throw invalid('A call is answered more than once. Send one answer for each call.');
     const why = typeof reason === 'string' && reason !== '' ? reason : 'no reason was given';
-    const answer = approved ? { approve: true as const } : { deny: why.slice(0, MOST_REASON) };
+    const answer = approved ? { approve: true as const } : { deny: why.slice(0, MAX_REASON) };
     const argsHash = hashIn(part['callProviderMetadata']);
     given.set(toolCallId, { answer, tool, input, approvalId: id, argsHash });
   }
   if (given.size === 0)
-    throw invalid('The last message is from the assistant, and it answers no approval.');
+    throw invalid(
+      'The last message is from the assistant and answers no approval. Send a user message or an answer.',
+    );
   const { id, metadata } = message;
   const executionId = isRecord(metadata) ? metadata['executionId'] : null;
   return {
@@ -72,13 +76,16 @@ function hashIn(metadata: unknown): string | undefined {
   return typeof hash === 'string' ? hash : undefined;
 }
 
-/** Null where the client did not name it; undefined for a part that is no tool call. */
+/** Returns the tool name; null if the client did not send it, undefined if the part is no tool call. */
 function toolOf(type: unknown, toolName: unknown): string | null | undefined {
   if (type === 'dynamic-tool') return typeof toolName === 'string' ? toolName : null;
   return typeof type === 'string' && type.startsWith('tool-') ? type.slice(5) : undefined;
 }
 
-/** Number of the pause that is answered. Each call is answered once: what was answered before is only followed. */
+/**
+ * Submits the answers and returns the log number of the pause that they answer. Each call is answered once; repeated
+ * answers only follow the run.
+ */
 export async function giveAnswers(
   runtime: SessionRuntime,
   { id, owner, executionId }: Session,
@@ -88,7 +95,7 @@ export async function giveAnswers(
   const log = await wholeLog(runtime, id, owner, executionId);
   if (!(await isAbout(answers, executionId, log, () => newestIds(runtime, id, owner))))
     throw lateAnswer();
-  const after = askedAt(log, answers.open);
+  const after = pauseSeqOf(log, answers.open);
   if (after === null) throw lateAnswer();
   // another client may answer one of them in between: the others still count
   for (let tries = 0; tries < 5; tries += 1) {
@@ -100,7 +107,7 @@ export async function giveAnswers(
   return { executionId, after };
 }
 
-/** Answers to calls that still wait, each to the very call that the client has shown. */
+/** Returns the answers to calls that still need approval. Each must match the call that the client showed. */
 function matched(
   { given }: ChatAnswers,
   executionId: string,
@@ -111,11 +118,11 @@ function matched(
     const one = given.get(callId);
     if (!one) return [];
     const shown = [args, requestedArgs(log, callId)];
-    const isIt =
+    const isMatch =
       (one.tool === null || one.tool === tool) &&
       (one.approvalId === undefined || one.approvalId === callId) &&
       shown.some((value) => sameJson(value, one.input));
-    if (!isIt) throw mismatch();
+    if (!isMatch) throw mismatch();
     return [[callId, { ...one.answer, executionId, argsHash: one.argsHash }] as const];
   });
   return open.length > 0 ? Object.fromEntries(open) : null;
@@ -126,7 +133,7 @@ const requestedArgs = (log: readonly NumberedEvent[], callId: string): unknown =
     .flatMap(({ event }) => (event.type === 'ToolApprovalRequested' ? event : []))
     .findLast(({ toolCallId }) => toolCallId === callId)?.args;
 
-/** Whether the answer is to this execution: ids of calls repeat from one execution to the next. */
+/** Whether the answer is for this execution: call ids repeat in later executions. */
 async function isAbout(
   { executionId, messageId }: ChatAnswers,
   newest: string,
@@ -135,13 +142,13 @@ async function isAbout(
 ): Promise<boolean> {
   if (executionId !== null) return executionId === newest;
   if (messageId === null)
-    throw invalid('The message has no id: send it as the stream or the history gave it.');
-  const isIt = (id: string): boolean => answerIdOf(id) === messageId;
+    throw invalid('The message has no id. Send it with the id from the stream or the history.');
+  const isMatch = (id: string): boolean => answerIdOf(id) === messageId;
   const ids = log.flatMap(({ event }) => (event.type === 'MessageAdded' ? event.messageId : []));
-  return ids.some(isIt) || (await moreIds()).some(isIt);
+  return ids.some(isMatch) || (await moreIds()).some(isMatch);
 }
 
-/** Of the messages since the last one of the user: a page of the history may begin among them. */
+/** Returns the ids of the messages since the last user message: a page of the history may start in between. */
 async function newestIds(
   runtime: SessionRuntime,
   sessionId: string,
@@ -165,15 +172,15 @@ async function isTaken(resuming: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Number of the pause that the client stands at: the first one with a call whose end it has not seen. */
-function askedAt(log: readonly NumberedEvent[], open: readonly string[]): number | null {
-  const place = log.find(
+/** Returns the log number of the first pause with a call that the client shows as unfinished. */
+function pauseSeqOf(log: readonly NumberedEvent[], open: readonly string[]): number | null {
+  const pause = log.find(
     ({ event }) =>
       event.type === 'AgentPaused' &&
       event.parentAgentId === null &&
       event.pendingApprovals.some(({ callId }) => open.includes(callId)),
   );
-  return place?.seq ?? null;
+  return pause?.seq ?? null;
 }
 
 async function wholeLog(
@@ -192,12 +199,12 @@ async function wholeLog(
 }
 
 const lateAnswer = (): ChatRefusal =>
-  new ChatRefusal('unknown_approval', 'No call waits for this answer any more.');
+  new ChatRefusal('unknown_approval', 'This call no longer needs an answer.');
 
 const mismatch = (): ChatRefusal =>
   new ChatRefusal(
     'approval_mismatch',
-    'The call that waits is not the one that was shown. Load the chat again, then answer.',
+    'The call that needs approval is not the one that was shown. Reload the chat, then answer.',
   );
 
 const invalid = (message: string): ChatRefusal => new ChatRefusal('invalid_request', message);

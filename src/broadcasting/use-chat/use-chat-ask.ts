@@ -7,7 +7,7 @@ import { giveAnswers } from './use-chat-answers.ts';
 import { ChatRefusal } from './use-chat-errors.ts';
 import type { ChatAsk } from './use-chat-request.ts';
 
-/** Which execution answers the request, and how much of it the client has. */
+/** Execution that answers the request, and the log number up to which the client has it. */
 export interface Asked {
   readonly executionId: string;
   readonly after: number;
@@ -23,13 +23,13 @@ export function askRuntime(
   return ask.kind === 'message' ? send(runtime, session, ask) : giveAnswers(runtime, session, ask);
 }
 
-/** The client's id of a message names the execution: one that is sent twice is carried out once. */
+/** Sends a message. Its client id becomes part of the execution id, so a message that is sent twice runs once. */
 async function send(runtime: SessionRuntime, session: Session, ask: NewMessage): Promise<Asked> {
   const { id, owner, status } = session;
   if (ask.isAgain && status !== 'failed' && status !== 'pending')
     throw new ChatRefusal(
       'regenerate_unsupported',
-      'What was said stays said here, so an answer cannot be made again. Send another message, or fork the session.',
+      'An answer cannot be regenerated. Send another message, or fork the session.',
     );
   const executionId = ask.isAgain ? undefined : executionIdOf(ask.id);
   try {
@@ -45,7 +45,7 @@ async function send(runtime: SessionRuntime, session: Session, ask: NewMessage):
   return sentBefore(runtime, session, ask, executionId);
 }
 
-/** Whether the answer is of an earlier turn: then the id repeats, or a message of the past is sent again. */
+/** Whether an earlier turn answers it: the id was reused, or an old message was sent again. */
 async function isEarlier(runtime: SessionRuntime, sent: Session): Promise<boolean> {
   if (sent.status === 'in_progress') return false;
   return (await runtime.get(sent.id, sent)).executionId !== sent.executionId;
@@ -57,14 +57,14 @@ const isRefused = (error: unknown): boolean =>
 const executionIdOf = (messageId: string): string | undefined =>
   /^[\w-]{8,100}$/.test(messageId) ? `chat_${messageId}` : undefined;
 
-/** The same message again is followed; another one under the same id is either changed, or has an id that repeats. */
+/** Follows a message that was sent before. Another message with the same id is either an edit, or its id is reused. */
 async function sentBefore(
   runtime: SessionRuntime,
   { id, owner }: Session,
   ask: NewMessage,
   executionId: string,
 ): Promise<Asked> {
-  const isNewest = await hasBegun(runtime, id, owner, executionId);
+  const isNewest = await hasStarted(runtime, id, owner, executionId);
   const { events } = await runtime.events(id, { owner, executionId, limit: 10 });
   const text = textOf(ask.content);
   const same = new Set([text, defaultRedactor.text(text)]);
@@ -76,14 +76,14 @@ async function sentBefore(
   if (ask.isNamed && events.length > 0)
     throw new ChatRefusal(
       'edit_unsupported',
-      'What was said stays said here, so a message cannot be changed. Send another one, or fork the session.',
+      'A sent message cannot be edited. Send another message, or fork the session.',
     );
   const sent = await runtime.send(id, ask.content, { owner });
   return { executionId: sent.executionId ?? '', after: 0 };
 }
 
-/** A message that was just accepted becomes the execution of the session when a worker begins. */
-async function hasBegun(
+/** Whether the accepted message has started: a worker then makes it the session's execution. */
+async function hasStarted(
   runtime: SessionRuntime,
   sessionId: string,
   owner: string,

@@ -1,19 +1,19 @@
 import type { EventOf } from '../../events/agent-event.ts';
 import { canonicalJson, type JsonObject } from '../../json.ts';
-import { askedMark, type OnwardAsked, type UiMessageChunk } from './use-chat-chunk.ts';
+import { approvalMetadata, type OnwardAsked, type UiMessageChunk } from './use-chat-chunk.ts';
 
 interface ShownCall {
   readonly tool: string;
   state: 'streaming' | 'known' | 'over';
-  /** As the client has them. */
+  /** Arguments that the client has, as JSON. */
   args: string;
   asked: boolean;
 }
 
 const discarded = { onward: { discarded: true } } as const;
-const NEVER_MADE = 'This call was never made: the answer of the model broke off.';
+const NOT_RUN = "This call did not run, because the model's answer was interrupted.";
 
-/** The tool calls of one message. Calls of nested agents are shown only where a person has to answer. */
+/** The tool calls of one message. Calls of nested agents are included only if they need approval. */
 export class CallParts {
   readonly #calls: Map<string, ShownCall> = new Map();
 
@@ -39,7 +39,7 @@ export class CallParts {
 
   approval(event: EventOf<'ToolApprovalRequested'>): UiMessageChunk[] {
     const { tool, toolCallId, args } = event;
-    const chunks = this.#known(toolCallId, tool, args, askedMark(event));
+    const chunks = this.#known(toolCallId, tool, args, approvalMetadata(event));
     const call = this.#calls.get(toolCallId);
     if (!call || call.asked) return chunks;
     call.asked = true;
@@ -55,7 +55,7 @@ export class CallParts {
     this.#calls.set(toolCallId, { tool: toolName, args: '', asked: true, state: 'over' });
     if (success) {
       const output: UiMessageChunk = { type: 'tool-output-available', toolCallId, output: result };
-      // no event said that it began
+      // no event announced its start
       return isNew
         ? [{ type: 'tool-input-available', toolCallId, toolName, input: {} }, output]
         : [output];
@@ -68,7 +68,7 @@ export class CallParts {
     return [{ type: 'tool-output-error', toolCallId, errorText }];
   }
 
-  /** The step is over: calls that were still arriving were never asked for. */
+  /** Closes the calls of an ended step that were still streaming: the model never finished them. */
   close(): readonly UiMessageChunk[] {
     const chunks: UiMessageChunk[] = [];
     for (const [toolCallId, call] of this.#calls) {
@@ -79,14 +79,17 @@ export class CallParts {
         toolCallId,
         toolName: call.tool,
         input: null,
-        errorText: NEVER_MADE,
+        errorText: NOT_RUN,
         toolMetadata: discarded,
       });
     }
     return chunks;
   }
 
-  /** Said once, and again where a person has changed the arguments: every time is a tool call to the client. */
+  /**
+   * Announces a call once, and again if an approver changed its arguments. The client treats each as the input of the
+   * call.
+   */
   #known(
     toolCallId: string,
     toolName: string,
@@ -107,7 +110,7 @@ export class CallParts {
   }
 }
 
-/** The words that explain most: those of the error, else what the model is told. */
+/** Returns the most helpful text: the tool's own message, else the error. */
 const errorTextOf = ({ error, result }: EventOf<'ToolCallCompleted'>): string =>
   typeof result === 'string' && !result.startsWith('Error: ')
     ? result

@@ -5,7 +5,7 @@ import type { StopReason } from '../../continuation/stop-reason.ts';
 import type { JsonObject } from '../../json.ts';
 import type { PendingApproval } from '../../events/agent-event.ts';
 
-/** Why a run stands still, and what would let it continue: AI SDK has no word for it. */
+/** Why a run stopped or paused, and how to continue it: AI SDK has no word for it. */
 export type OnwardStop = {
   readonly status: BroadcastStatus;
   readonly stop_reason: StopReason | null;
@@ -13,13 +13,13 @@ export type OnwardStop = {
   readonly resolved_by: string | null;
   readonly remedy: Remedy | null;
   readonly step_count: number;
-  /** Absent from earlier releases. */
+  /** The full explanation. Absent from earlier releases. */
   readonly explanation?: WireExplanation;
 };
 
 export type OnwardStatus = { readonly status: BroadcastStatus; readonly step_count: number };
 
-/** A model call failed and will be tried again. */
+/** A failed model call that will be retried. */
 export type OnwardRetry = {
   readonly step: number;
   readonly attempt: number;
@@ -27,14 +27,14 @@ export type OnwardRetry = {
   readonly message: string;
 };
 
-/** For `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`; status and retry come to `onData` alone. */
+/** Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status and retry reach only `onData`. */
 export type OnwardDataParts = {
   'onward-stop': OnwardStop;
   'onward-status': OnwardStatus;
   'onward-retry': OnwardRetry;
 };
 
-/** On every assistant message; all but the first come when the run stands still. */
+/** On every assistant message; all but the first come when the run stops or pauses. */
 export type OnwardMetadata = {
   readonly executionId: string;
   readonly status?: BroadcastStatus;
@@ -48,17 +48,17 @@ export type OnwardMetadata = {
   readonly cost?: number | null;
 };
 
-/** `onward: { discarded: true }` on a text or call that a failed model call left behind. */
+/** `onward: { discarded: true }` on a text or call of a failed model call. */
 export type OnwardMark = { readonly onward: { readonly discarded: true } };
 
 /**
- * `onward: { argsHash, hidden: ['/password'] }` on a call that waits: what names its arguments, and JSON pointers to
- * what is hidden in its input.
+ * `onward: { argsHash, hidden: ['/password'] }` on a call that needs approval: the hash of its arguments, and JSON
+ * pointers to hidden values in its input.
  */
 export type OnwardAsked = { onward: { argsHash?: string; hidden?: string[] } };
 
-/** Undefined where there is nothing to say. */
-export const askedMark = ({
+/** Returns the metadata of a call that needs approval; undefined if there is none. */
+export const approvalMetadata = ({
   argsHash,
   hidden,
 }: Pick<PendingApproval, 'argsHash' | 'hidden'>): OnwardAsked | undefined =>
@@ -80,7 +80,7 @@ type DataChunk = {
   };
 }[keyof OnwardDataParts];
 
-/** What we write of AI SDK's UI message stream, version 1. */
+/** The chunks of the AI SDK's UI message stream, version 1, that this module writes. */
 export type UiMessageChunk =
   | {
       readonly type: 'start';
@@ -155,5 +155,8 @@ export type UiFinishReason =
   | 'error'
   | 'other';
 
-/** The answer to a user's message is one message on the screen, however many steps it takes: named after the question. */
+/**
+ * Returns the id of the assistant message. It derives from the user message, because one message shows all steps of
+ * the answer.
+ */
 export const answerIdOf = (userMessageId: string): string => `${userMessageId}_answer`;

@@ -2,16 +2,18 @@ import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { FinishReason } from '../../inference/inference-driver.ts';
 import { CallParts } from './use-chat-calls.ts';
 import { answerIdOf, type OnwardStop, type UiMessageChunk } from './use-chat-chunk.ts';
-import { endingOf, isLastWord, type LastWord } from './use-chat-ending.ts';
+import { endingOf, isEnding, type EndingEvent } from './use-chat-ending.ts';
 import { TextParts } from './use-chat-text.ts';
 
 type Chunks = readonly UiMessageChunk[];
 const none: Chunks = [];
 
-/** Turns the events of one execution into one assistant message of the AI SDK, whatever it goes through. */
+/**
+ * Converts the events of one execution to one assistant message of the AI SDK, through pauses, retries and restarts.
+ */
 export class UiMessageEncoder {
   readonly #text: TextParts = new TextParts();
-  /** Null where the client gets none. */
+  /** Reasoning parts; null if the client gets none. */
   readonly #reasoning: TextParts | null;
   readonly #calls: CallParts = new CallParts();
   readonly #givenId: string | null;
@@ -23,7 +25,7 @@ export class UiMessageEncoder {
   #stepCount = 0;
   /** The explanation that the client has. */
   #stop: OnwardStop | null = null;
-  /** What closes the stream if nothing more comes. */
+  /** The chunks that close the stream if no event follows. */
   #closing: Chunks = none;
 
   constructor(messageId?: string, includeReasoning: boolean = false) {
@@ -36,7 +38,7 @@ export class UiMessageEncoder {
     return this.#hasBegun || chunks.length === 0 ? chunks : [...this.begin(), ...chunks];
   }
 
-  /** The start of every stream; a client continues the message with this id. */
+  /** Starts a stream. The client continues the message that has this id. */
   begin(): Chunks {
     this.#hasBegun = true;
     const messageId = this.#givenId ?? this.#answerId ?? this.#executionId;
@@ -46,17 +48,17 @@ export class UiMessageEncoder {
     ];
   }
 
-  /** The source has nothing more to say. */
+  /** Closes the message after the last event. */
   close(): Chunks {
     if (this.#closing.length > 0) return this.#closing;
     return [...this.#endStep(), { type: 'finish', finishReason: 'other' }];
   }
 
   #chunksOf(event: AgentEvent): Chunks {
-    // nothing that a nested agent says is said by its parent; but what it asks of a person must be seen
+    // skip nested agents, except for their calls that need approval
     if (event.parentAgentId !== null) return this.#called(event);
     this.#executionId = event.executionId;
-    if (isLastWord(event)) return this.#stands(event);
+    if (isEnding(event)) return this.#stopOrPause(event);
     switch (event.type) {
       case 'AgentStarted':
         return this.#starts();
@@ -105,7 +107,7 @@ export class UiMessageEncoder {
     return none;
   }
 
-  /** Also after a pause, a grant or the death of a process: the message continues, and is not closed any more. */
+  /** Handles the start of a run, also after a pause, a grant or a crash: the message continues and is open again. */
   #starts(): Chunks {
     const wasClosed = this.#closing.length > 0;
     this.#closing = none;
@@ -120,7 +122,7 @@ export class UiMessageEncoder {
     });
   }
 
-  /** A step that is tried again, or begun again by another process, is shown as one. */
+  /** Starts a step. A step that is retried, or repeated by another process, is shown as one. */
   #startStep(): Chunks {
     if (this.#inStep) return [...this.#discard(), ...this.#calls.close()];
     this.#inStep = true;
@@ -142,7 +144,7 @@ export class UiMessageEncoder {
     return [...chunks, { type: 'data-onward-retry', data, transient: true }];
   }
 
-  #stands(event: LastWord): Chunks {
+  #stopOrPause(event: EndingEvent): Chunks {
     const ending = endingOf(event, this.#lastFinish);
     const { status, step_count } = ending.stop;
     this.#closing = ending.closing;
@@ -154,7 +156,7 @@ export class UiMessageEncoder {
     ];
   }
 
-  /** One part, which later words replace. */
+  /** Updates the one status part; later text replaces it. */
   #explain(data: OnwardStop): Chunks {
     this.#stop = data;
     return [{ type: 'data-onward-stop', id: 'onward-stop', data }];

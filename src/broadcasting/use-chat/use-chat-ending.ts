@@ -10,33 +10,33 @@ import type {
 } from './use-chat-chunk.ts';
 
 type Ended = EventOf<'AgentFinished'> | EventOf<'AgentFailed'>;
-export type LastWord = Ended | EventOf<'AgentPaused'>;
+export type EndingEvent = Ended | EventOf<'AgentPaused'>;
 
 /** Whether a run stops or pauses with this event. A handover is no end: another process continues. */
-export const isLastWord = (event: AgentEvent): event is LastWord =>
+export const isEnding = (event: AgentEvent): event is EndingEvent =>
   event.parentAgentId === null &&
   (event.type === 'AgentFinished' ||
     event.type === 'AgentFailed' ||
     (event.type === 'AgentPaused' && event.kind !== 'handover'));
 
-/** How a run stands still, for a screen. */
+/** How a run stopped or paused, for a UI. */
 export interface Ending {
   readonly stop: OnwardStop;
   readonly metadata: OnwardMetadata;
   /** The chunk that closes the stream, unless the run continues in it. */
   readonly closing: readonly UiMessageChunk[];
-  /** Whether the reader needs the explanation. */
+  /** Whether the user needs the explanation. */
   readonly needsExplanation: boolean;
 }
 
-export function endingOf(event: LastWord, lastFinish: FinishReason | null): Ending {
+export function endingOf(event: EndingEvent, lastFinish: FinishReason | null): Ending {
   return event.type === 'AgentPaused' ? pauseOf(event) : endOf(event, lastFinish);
 }
 
 function pauseOf(event: EventOf<'AgentPaused'>): Ending {
   const { executionId, stepCount, pendingApprovals } = event;
   const { stop_message: message, remedy, explanation } = pausePayload(event);
-  const waits = pendingApprovals.length > 0;
+  const needsApproval = pendingApprovals.length > 0;
   return {
     stop: {
       status: 'paused',
@@ -48,9 +48,9 @@ function pauseOf(event: EventOf<'AgentPaused'>): Ending {
       explanation,
     },
     metadata: { executionId, status: 'paused', stepCount },
-    closing: [{ type: 'finish', finishReason: waits ? 'tool-calls' : 'other' }],
-    // the calls say themselves that they wait
-    needsExplanation: !waits,
+    closing: [{ type: 'finish', finishReason: needsApproval ? 'tool-calls' : 'other' }],
+    // the calls show that they need approval
+    needsExplanation: !needsApproval,
   };
 }
 
@@ -92,7 +92,7 @@ function closingOf(
   lastFinish: FinishReason | null,
 ): readonly UiMessageChunk[] {
   if (status === 'cancelled') return [{ type: 'abort', reason: message }];
-  // the client reads nothing behind an error
+  // the client reads nothing after an error
   if (status === 'failed')
     return [
       { type: 'finish', finishReason: 'error' },
@@ -113,4 +113,5 @@ const finishes: Readonly<Record<FinishReason, UiFinishReason>> = {
   length: 'length',
   content_filter: 'content-filter',
   error: 'other',
+  pause_turn: 'other',
 };

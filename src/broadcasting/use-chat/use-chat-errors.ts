@@ -1,6 +1,6 @@
 import { AgentError, type ErrorCode } from '../../errors/agent-error.ts';
 
-/** Why a request was refused; `error.code` of the JSON that the client gets. */
+/** Why a request was refused: `error.code` of the JSON response. */
 export type ChatErrorCode =
   | 'invalid_request'
   | 'unauthorized'
@@ -38,7 +38,7 @@ const statuses: Readonly<Record<ChatErrorCode, number>> = {
   overloaded: 503,
 };
 
-/** A refusal with words that may be shown to the user. */
+/** A refusal whose text may be shown to the user. */
 export class ChatRefusal extends Error {
   override readonly name = 'ChatRefusal';
   readonly code: ChatErrorCode;
@@ -51,35 +51,35 @@ export class ChatRefusal extends Error {
 export const chatNotFound = (): ChatRefusal =>
   new ChatRefusal('chat_not_found', 'There is no such chat.');
 
-/** The runtime's words are for developers: the user's screen gets these. */
+/** Texts for users. The runtime's own messages are for developers. */
 const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
   session_not_found: ['chat_not_found', 'There is no such chat.'],
   conflict: [
     'conflict',
-    'This chat is still at work on the message before. Wait for its end, or stop it.',
+    'This chat is still busy with the message before. Wait for it to end, or stop it.',
   ],
   awaiting_approval: [
     'awaiting_approval',
-    'This chat waits for an answer: approve or deny the open calls first, or stop it.',
+    'This chat needs approval. Approve or deny the open calls first, or stop it.',
   ],
   parked: [
     'parked',
-    'This chat could not be processed and was set aside. Its operator can retry it, or you can stop it.',
+    'This chat failed several times and is no longer retried. Ask the operator to retry it, or stop it.',
   ],
   unknown_approval: ['unknown_approval', 'This call no longer needs an answer.'],
   invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],
   stale_approval: [
     'approval_mismatch',
-    'The call that waits is not the one that was answered. Load the chat again, then answer.',
+    'The call that needs approval is not the one that was answered. Reload the chat, then answer.',
   ],
-  not_resumable: ['unknown_approval', 'The run is over: the answer comes too late.'],
+  not_resumable: ['unknown_approval', 'The run has ended, so the answer is too late.'],
   invalid_message: ['invalid_request', 'The message cannot be read.'],
-  state_too_large: ['body_too_large', 'The message is larger than can be kept.'],
-  queue_full: ['overloaded', 'There is too much to do at the moment. Try again soon.'],
+  state_too_large: ['body_too_large', 'The message is too large to store. Send a shorter one.'],
+  queue_full: ['overloaded', 'The server is at capacity. Try again soon.'],
   runtime_closed: ['overloaded', 'The server is about to restart. Try again soon.'],
 };
 
-/** The error for the client; `isBug` where an operator should look at it. */
+/** Converts an error to a response for the client; `isBug` if an operator should check it. */
 export function refusalOf(error: unknown): {
   readonly refusal: ChatRefusal;
   readonly isBug: boolean;

@@ -6,21 +6,21 @@ import type { FollowedEvent } from '../../sessions/feed/live-source.ts';
 import { feedsOf } from '../../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { runtimeClosed } from '../../sessions/session-waits.ts';
-import { isLastWord } from './use-chat-ending.ts';
+import { isEnding } from './use-chat-ending.ts';
 import type { FeedEvent } from './use-chat-stream.ts';
 
 export interface RunFeedOptions {
   readonly sessionId: string;
   readonly owner: string;
   readonly executionId: string;
-  /** Where the client stopped reading; the run does not end there. Default 0. */
+  /** Log number where the client stopped reading; a run does not end before it. Default 0. */
   readonly after?: number;
-  /** How often the store is polled while no event comes: another process may work on it. */
+  /** Milliseconds between polls of the store while no event arrives: another process may run the session. */
   readonly pollMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** One execution from its beginning until the run pauses or ends. It listens from the call on. */
+/** Reads one execution from its beginning until the run pauses or ends. Listens from the moment of the call. */
 export function runEvents(
   runtime: SessionRuntime,
   options: RunFeedOptions,
@@ -44,7 +44,7 @@ async function* read(
 ): AsyncGenerator<FeedEvent> {
   const { after = 0, pollMs } = options;
   let last = 0;
-  /** The last word was said, and whether the run continues behind it is not known yet. */
+  /** Whether an ending event arrived and the run may still continue after it. */
   let mayBeOver = false;
   let next: Promise<Next> = feed.next();
   try {
@@ -56,7 +56,7 @@ async function* read(
         continue;
       }
       if (result.done) {
-        // deleted, or closed: a run that is not over must not look as if it were
+        // deleted or closed: an unfinished run must not look finished
         if (options.signal?.aborted || (await isOver(runtime, options, last))) return;
         throw runtimeClosed();
       }
@@ -64,7 +64,7 @@ async function* read(
       const { seq, event }: FollowedEvent = result.value;
       if (event.type === 'gap') continue;
       last = seq ?? last;
-      if (event.parentAgentId === null) mayBeOver = isLastWord(event) && last > after;
+      if (event.parentAgentId === null) mayBeOver = isEnding(event) && last > after;
       yield { seq, event };
     }
   } finally {
@@ -73,7 +73,7 @@ async function* read(
   }
 }
 
-/** Null where nothing has come in time. */
+/** Resolves with null after `ms`. */
 async function within<T>(next: Promise<T>, ms: number): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<null>((resolve) => {
@@ -86,27 +86,30 @@ async function within<T>(next: Promise<T>, ms: number): Promise<T | null> {
   }
 }
 
-/** A run with an approval or a grant continues after its last event. */
+/** Whether the run has ended: with an approval or a grant it continues after its last event. */
 async function isOver(
   runtime: SessionRuntime,
   { sessionId, owner, executionId }: RunFeedOptions,
   last: number,
 ): Promise<boolean> {
   const session = await runtime.get(sessionId, { owner });
-  // before its first commit the session has the name of the execution before
-  const isIts = session.executionId === executionId || last === 0;
-  if (isIts && session.status === 'in_progress') return false;
+  // before its first commit, the session has the previous execution id
+  const isSameExecution = session.executionId === executionId || last === 0;
+  if (isSameExecution && session.status === 'in_progress') return false;
   const { seq } = await runtime.events(sessionId, { owner, executionId, after: last, limit: 1 });
   if (seq > last) {
-    // it may have said its last word since the log was read
+    // the run may have ended since the log was read
     feedsOf(runtime).wake(sessionId);
     return false;
   }
-  if (last === 0) throw neverBegun(executionId);
+  if (last === 0) throw notStarted(executionId);
   return true;
 }
 
-/** The events of a session's newest execution, or of a given one, for `uiMessageStream`. Leaving it stops nothing. */
+/**
+ * Reads the events of a session's newest execution, or of a given one, for `uiMessageStream`. Leaving the loop does
+ * not stop the run.
+ */
 export async function* sessionEvents(
   runtime: SessionRuntime,
   options: Pick<RunFeedOptions, 'sessionId' | 'owner'> & {
@@ -122,5 +125,8 @@ export async function* sessionEvents(
   for await (const { event } of events) yield event;
 }
 
-const neverBegun = (executionId: string): AgentError =>
-  new AgentError('conflict', `Execution ${executionId} was dropped before it began.`);
+const notStarted = (executionId: string): AgentError =>
+  new AgentError(
+    'conflict',
+    `Execution ${executionId} was dropped before it started. Send the message again.`,
+  );

@@ -13,37 +13,37 @@ import { chunksOf, uiMessageResponse } from './use-chat-stream.ts';
 
 export interface ChatHandlerOptions {
   readonly runtime: SessionRuntime;
-  /** The owner of the sessions; null for a client that is not signed in (401), or your own response. */
+  /** Returns the owner of the sessions; null for a client that is not signed in (401), or your own response. */
   readonly owner: OwnerHook;
-  /** Origins of other sites whose pages may post, such as `https://app.example.com`. Default: none. */
+  /** Other origins that may send POST requests, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[];
-  /** Agent of a new chat; needed where the runtime has several. */
+  /** Agent of a new chat. Required if the runtime has several agents. */
   readonly agent?: string | ((request: Request) => MaybePromise<string>);
-  /** Default true: the first message of an unknown chat id begins a session with this id. */
+  /** Whether the first message of an unknown chat id creates a session with this id. Default true. */
   readonly createChats?: boolean;
-  /** Default 4,000,000: unless told otherwise, the client sends its whole conversation every time. */
+  /** Maximum bytes of a request. Default 4,000,000, because the client sends the whole conversation by default. */
   readonly maxBodyBytes?: number;
-  /** Which addresses of files may go to the model. Default: none, only files that come with the message. */
+  /** Decides which file URLs the model gets. Default: none, only files inside the message. */
   readonly allowFileUrl?: (url: URL) => boolean;
   /** Whether clients get the model's reasoning, as `reasoning` parts. Default: false. */
   readonly includeReasoning?: boolean;
-  /** Default false: a client that leaves is no stop. True makes `stop()` of the hook, and a closed tab, end the run. */
+  /** Whether a disconnect ends the run, for example `stop()` of the hook or a closed tab. Default false. */
   readonly stopOnAbort?: boolean;
-  /** How long a run that is over is still told to a client that comes back. Default 60,000. */
+  /** Milliseconds after its end in which a run is still sent to a client that reconnects. Default 60,000. */
   readonly replayFinishedMs?: number;
-  /** How often the store is asked while nothing is heard. Default 500. */
+  /** Milliseconds between polls of the store while no event arrives. Default 500. */
   readonly pollMs?: number;
-  /** Default 15,000. */
+  /** Milliseconds between heartbeats. Default 15,000. */
   readonly heartbeatMs?: number;
-  /** Hears of what went wrong on the server; the client only gets a sentence. */
+  /** Called with errors of the server; the client gets only a sentence. */
   readonly onError?: (error: unknown) => void;
 }
 
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * The endpoint of `useChat`, as a Fetch handler: POST takes a message or answers to approvals, GET `…/{id}/stream`
- * follows the run again, POST `…/{id}/stop` ends it.
+ * Creates the endpoint of `useChat` as a Fetch handler: POST takes a message or answers to approvals, GET
+ * `…/{id}/stream` follows the run again, POST `…/{id}/stop` ends it.
  */
 export function chatHandler(options: ChatHandlerOptions): (request: Request) => Promise<Response> {
   const handler = new ChatHandler(options);
@@ -59,7 +59,11 @@ class ChatHandler {
   constructor(options: ChatHandlerOptions) {
     const { owner, pollMs = 500, maxBodyBytes = 4_000_000, origins = [] } = options;
     if (typeof owner !== 'function')
-      throw invalidOption('chatHandler owner', owner, 'a function that says who asks');
+      throw invalidOption(
+        'chatHandler owner',
+        owner,
+        'a function that returns the owner of a request',
+      );
     this.#options = options;
     this.#origins = checkedOrigins('chatHandler origins', origins);
     this.#pollMs = positive('chatHandler pollMs', pollMs);
@@ -89,7 +93,7 @@ class ChatHandler {
       return name && verb === 'stop'
         ? this.#stop(chatIdOf(name), owner)
         : this.#post(request, owner);
-    throw new ChatRefusal('method_not_allowed', 'A chat takes POST, and GET …/{id}/stream.');
+    throw new ChatRefusal('method_not_allowed', 'A chat accepts POST, and GET …/{id}/stream.');
   }
 
   async #post(request: Request, owner: string): Promise<Response> {
@@ -99,7 +103,7 @@ class ChatHandler {
       ...(allowFileUrl && { allowFileUrl }),
     });
     const session = await this.#sessionFor(request, chatId, owner, ask.kind === 'message');
-    // from now on the run is streamed, whenever it begins
+    // from now on the run is streamed, even if it starts later
     const unlisten = feedsOf(runtime).live.listen(chatId, () => {});
     try {
       const asked = await askRuntime(runtime, session, ask);
@@ -111,7 +115,7 @@ class ChatHandler {
     }
   }
 
-  /** What runs, waits, or has ended just now, from its beginning: the client puts it in the place of what it has. */
+  /** Follows a run that is busy, paused or has just ended, from its beginning: the client replaces its message. */
   async #resume(chatId: string, owner: string): Promise<Response> {
     const { runtime, replayFinishedMs = 60_000 } = this.#options;
     const { status, executionId, updatedAt } = await runtime.get(chatId, { owner });
@@ -189,13 +193,13 @@ function notFound(error: unknown): null {
 const badChatId = (): ChatRefusal =>
   new ChatRefusal(
     'invalid_request',
-    'The id of a chat has up to 128 letters, digits and _-=@,.; and nothing else.',
+    'A chat id may contain only letters, digits and _-=@,.; and at most 128 characters.',
   );
 
 const crossSite = (): ChatRefusal =>
   new ChatRefusal(
     'cross_site',
-    'A page of another site may not change anything here. To allow its origin, name it in origins.',
+    'Requests from other origins are refused. To allow an origin, add it to the origins option.',
   );
 
 function chatIdOf(segment: string): string {

@@ -5,9 +5,9 @@ import { textOf, type FilePart, type ImagePart } from '../../messages/content-pa
 import type { MessageJSON } from '../../messages/message.ts';
 import { reasoningOf } from '../../reasoning-text.ts';
 import type { ToolResult } from '../../tools/tool-result.ts';
-import { answerIdOf, askedMark, type OnwardAsked } from './use-chat-chunk.ts';
+import { answerIdOf, approvalMetadata, type OnwardAsked } from './use-chat-chunk.ts';
 
-/** A part of a message as AI SDK's `UIMessage` has it. */
+/** A part of the AI SDK's `UIMessage`. */
 export type UiChatPart =
   | { type: 'step-start' }
   | { type: 'text' | 'reasoning'; text: string; state: 'done' }
@@ -39,18 +39,21 @@ export interface UiChatMessage {
 }
 
 export interface HistoryOptions {
-  /** From `runtime.steps`: with them results are values, with the words of their errors; without, they are texts. */
+  /**
+   * Steps from `runtime.steps`: they give results as values and the messages of errors. Without them, results are
+   * texts.
+   */
   readonly steps?: readonly (Pick<AgentStepJSON, 'toolCalls' | 'results'> &
     Partial<Pick<AgentStepJSON, 'messageIds'>>)[];
-  /** Whether answers have the model's reasoning, its first 32,768 characters. Default: false. */
+  /** Whether answers include the model's reasoning, its first 32,768 characters. Default: false. */
   readonly includeReasoning?: boolean;
-  /** Of the session: calls that a person has to answer. */
+  /** Pending approvals of the session. */
   readonly pendingApprovals?: readonly PendingApproval[];
 }
 
 /**
- * A stored conversation as messages of the AI SDK, with the ids that the stream uses: a run that is followed again
- * takes the place of what is here.
+ * Converts a stored conversation to messages of the AI SDK. It uses the ids of the stream, so a run that is followed
+ * again replaces its message.
  */
 export function toUseChatMessages(
   history: readonly MessageJSON[],
@@ -93,7 +96,7 @@ const noCalls: Waiting = new Map();
 
 type Step = NonNullable<HistoryOptions['steps']>[number];
 
-/** The step of a message; one that does not say which messages it made is known by its calls. */
+/** Returns a function that finds the step of a message, by its calls if the step does not list its messages. */
 function stepFinder(steps: readonly Step[]): (message: MessageJSON) => Step | undefined {
   const byMessage = new Map(
     steps.flatMap((step) => (step.messageIds ?? []).map((id) => [id, step] as const)),
@@ -106,14 +109,14 @@ function stepFinder(steps: readonly Step[]): (message: MessageJSON) => Step | un
     );
 }
 
-/** What is known of one call. */
+/** The stored facts of one call. */
 type Known = Pick<ToolResult, 'kind' | 'value'> & {
   readonly error?: ToolResult['error'];
-  /** Null where they are those of the message. */
+  /** Changed arguments; null if they are those of the message. */
   readonly args: JsonObject | null;
 };
 
-/** The calls of one message with what became of them: ids of calls repeat from one execution to the next. */
+/** Returns the calls of one message with their results: call ids repeat in later executions. */
 function partsOf(
   history: readonly MessageJSON[],
   at: number,
@@ -131,7 +134,7 @@ function partsOf(
     const input = known?.args ?? args;
     if (known) {
       const outcome = outcomeOf(id, input, known);
-      // arguments that are no JSON can be shown all the same
+      // arguments that are not JSON are shown as text
       const isRaw = outcome.state === 'output-error' && argsRaw !== undefined;
       return { ...head, ...outcome, ...(isRaw && { rawInput: argsRaw }) };
     }
@@ -148,7 +151,7 @@ function fromStep(step: Step | undefined, callId: string): Known | null {
   return { ...result, args: step?.toolCalls.find(({ id }) => id === callId)?.args ?? null };
 }
 
-/** The text is the tool's own, whatever it says: only what was kept beside it tells what became of the call. */
+/** Reads the result from the metadata only: the tool controls the text, which may say anything. */
 function fromMessage(message: MessageJSON | undefined): Known | null {
   if (!message) return null;
   const { toolResult } = message.metadata;
@@ -174,10 +177,10 @@ function outcomeOf(id: string, input: JsonObject, { kind, value, error }: Known)
   return { state: 'output-error', input, errorText } as const;
 }
 
-/** Of the texts that this library writes for results that are not ok. */
+/** Prefixes that this library writes for results that are not ok. */
 const DENIED = /^Denied by a person: /;
 const FAILED = /^Error: /;
-/** Calls of nested agents are in no message, and yet must be answered. */
+/** Returns the pending calls of nested agents, which are in no message but need an answer. */
 const nestedApprovals = ({ pendingApprovals = [] }: HistoryOptions): UiToolPart[] =>
   pendingApprovals
     .filter(({ path }) => path.length > 0)
@@ -185,7 +188,7 @@ const nestedApprovals = ({ pendingApprovals = [] }: HistoryOptions): UiToolPart[
 
 function waitingPart(approval: PendingApproval) {
   const { callId: id, args: input } = approval;
-  const mark = askedMark(approval);
+  const mark = approvalMetadata(approval);
   return {
     state: 'approval-requested',
     input,

@@ -3,13 +3,13 @@ import type { ContentPart, MessageContent } from '../../messages/content-part.ts
 import { readAnswers, type ChatAnswers } from './use-chat-answers.ts';
 import { ChatRefusal } from './use-chat-errors.ts';
 
-/** What the client asks for. Nothing else of what it sends is looked at: the server keeps the conversation. */
+/** The request of a client. The rest of its body is ignored: the server keeps the conversation. */
 export type ChatAsk =
   | {
       readonly kind: 'message';
       readonly id: string;
       readonly content: MessageContent;
-      /** The client names the message that it sends: it sends it again, or has changed it. */
+      /** Whether the client named the message: it sends the message again, or has edited it. */
       readonly isNamed: boolean;
       readonly isAgain: boolean;
     }
@@ -29,16 +29,16 @@ export async function readChatRequest(
   request: Request,
   options: ReadOptions,
 ): Promise<ChatRequest> {
-  // a form of another site cannot send this type without asking first
+  // a form of another site cannot send this type without a preflight
   if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? ''))
     throw new ChatRefusal('unsupported_media_type', 'Send the chat as application/json.');
   const parsed = parseJson(await boundedText(request, options.maxBodyBytes));
   const body: unknown = parsed.ok ? parsed.value : undefined;
   if (!isRecord(body)) throw invalid('The body is not a JSON object.');
   const { id, trigger = 'submit-message', messageId, message } = body;
-  if (typeof id !== 'string') throw invalid('The body has no id of the chat.');
+  if (typeof id !== 'string') throw invalid('The body has no chat id.');
   if (trigger !== 'submit-message' && trigger !== 'regenerate-message')
-    throw invalid('The trigger is neither submit-message nor regenerate-message.');
+    throw invalid('The trigger must be submit-message or regenerate-message.');
   const messages: readonly unknown[] =
     body['messages'] === undefined && message !== undefined ? [message] : asList(body['messages']);
   const last = messages.findLast((m) => isRecord(m) && m['id'] === messageId) ?? messages.at(-1);
@@ -62,8 +62,7 @@ function askOf(
       isNamed: messageId !== undefined && last['id'] === messageId,
       isAgain,
     };
-  if (role !== 'assistant')
-    throw invalid('The last message is neither from the user nor from the assistant.');
+  if (role !== 'assistant') throw invalid('The last message must have the role user or assistant.');
   return readAnswers(last);
 }
 
@@ -83,7 +82,7 @@ function contentOf(
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,([\w+/=-]*)$/;
 
-/** Addresses of others are not fetched on a client's word, unless the server says so. */
+/** Returns a remote file only if the server allows its URL: a client must not make the server fetch any address. */
 function fileOf(
   { url, mediaType, filename }: Record<string, unknown>,
   { allowFileUrl }: ReadOptions,
@@ -99,7 +98,7 @@ function fileOf(
 const isMediaType = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(value);
 
-/** A name goes to the model and into lists: one line, and no longer than file systems allow. */
+/** Returns a name of one line that no file system truncates: it goes to the model and into lists. */
 const fileName = (name: string): string =>
   name.slice(0, 255).replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, ' ');
 
@@ -107,7 +106,7 @@ function remote(url: unknown, allow: ReadOptions['allowFileUrl']): { readonly ur
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
   if (address && /^https?:$/.test(address.protocol) && allow?.(address))
     return { url: address.href };
-  throw invalid('Files are taken as data URLs.');
+  throw invalid('Send files as data URLs.');
 }
 
 async function boundedText(request: Request, maxBytes: number): Promise<string> {

@@ -4,15 +4,15 @@ import type { UiMessageChunk } from './use-chat-chunk.ts';
 import { UiMessageEncoder } from './use-chat-encoder.ts';
 
 export interface UiMessageStreamOptions {
-  /** Id of the assistant message. Default: made from the id of the question, the same at every reading. */
+  /** Id of the assistant message. Default: derived from the id of the user message, so every read has the same id. */
   readonly messageId?: string;
   /** Whether the client gets the model's reasoning, as `reasoning` parts. Default: false. */
   readonly includeReasoning?: boolean;
-  /** Hears of a source that fails; the client only gets a sentence. */
+  /** Called with the error of a source that fails; the client gets only a sentence. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** The events of one run as a UI message stream of the AI SDK. Leaving it leaves the source. */
+/** Converts the events of one run to a UI message stream of the AI SDK. Leaving it leaves the source. */
 export function uiMessageStream(
   events: AsyncIterable<AgentEvent>,
   options: UiMessageStreamOptions = {},
@@ -35,12 +35,12 @@ async function* numberless(events: AsyncIterable<AgentEvent>): AsyncGenerator<Fe
 }
 
 export interface FeedEvent {
-  /** Place in the log; null for what is not in it. */
+  /** Number in the log; null for an event that is not logged. */
   readonly seq: number | null;
   readonly event: AgentEvent;
 }
 
-/** What the client has up to `after` is read and not said again. */
+/** Converts events to chunks. Events up to `after` are read but not sent: the client has them. */
 export async function* chunksOf(
   feed: AsyncIterable<FeedEvent>,
   options: UiMessageStreamOptions & { readonly after: number },
@@ -60,17 +60,17 @@ export async function* chunksOf(
     yield* encoder.close();
   } catch (error) {
     onError?.(error);
-    yield { type: 'error', errorText: wordsFor(error) };
+    yield { type: 'error', errorText: clientText(error) };
   }
 }
 
-/** What went wrong on the server is the server's: the client only learns what to do. */
-const wordsFor = (error: unknown): string =>
+/** Returns a text for the client that says what to do. Server errors are not disclosed. */
+const clientText = (error: unknown): string =>
   AgentError.is(error, 'session_not_found')
-    ? 'This chat does not exist any more.'
-    : 'The run cannot be followed any more. Load the chat again.';
+    ? 'This chat no longer exists.'
+    : 'The run can no longer be followed. Reload the chat.';
 
-/** What `useChat` expects of a response that streams. */
+/** Headers that `useChat` expects of a streamed response. */
 export const UI_MESSAGE_STREAM_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
@@ -79,13 +79,13 @@ export const UI_MESSAGE_STREAM_HEADERS: Readonly<Record<string, string>> = Objec
 });
 
 export interface UiMessageResponseOptions extends ResponseInit {
-  /** How often a silent stream sends a comment, so that proxies keep the connection. Default 15,000. */
+  /** Milliseconds between comments on a silent stream, so that proxies keep the connection. Default 15,000. */
   readonly heartbeatMs?: number;
-  /** Called once when the client leaves before the end. */
+  /** Called once if the client leaves before the end. */
   readonly onLeave?: () => void;
 }
 
-/** A UI message stream as server-sent events, as `DefaultChatTransport` reads them. */
+/** Creates a response with a UI message stream as server-sent events, as `DefaultChatTransport` reads them. */
 export function uiMessageResponse(
   chunks: AsyncIterable<UiMessageChunk>,
   options: UiMessageResponseOptions = {},
@@ -105,7 +105,7 @@ function eventStream(
   const chunks = source[Symbol.asyncIterator]();
   let beat: ReturnType<typeof setInterval> | undefined;
   let isQuiet = true;
-  /** A reader waits: what is said now is read now. */
+  /** Whether the client pulls: then write a chunk directly. */
   let isAsked = false;
   return new ReadableStream(
     {

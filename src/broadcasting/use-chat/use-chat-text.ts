@@ -5,41 +5,50 @@ const discarded = { onward: { discarded: true } } as const;
 interface Piece {
   readonly messageId: string;
   readonly content: string;
-  readonly index: number;
+  readonly offset: number;
+  readonly restart?: number;
 }
 
 /**
- * The text of the model on its way to the client, or its reasoning. Such a part can only grow: what turns out to be void
- * is ended and marked, and what replaces it is a new part.
+ * Streams the text or the reasoning of the model to the client. A part can only grow: discarded text is ended and
+ * marked, and its replacement is a new part.
  */
 export class TextParts {
   readonly #kind: 'text' | 'reasoning';
-  /** The part that grows, and what the client has of it. */
+  /** The part that is open, and the text that the client has of it. */
   #open: { readonly id: string; shown: string } | null = null;
-  /** The message that streams, and the chunk that must come next: one that was missed leaves a hole. */
-  #next: { readonly id: string; index: number } = { id: '', index: 0 };
+  /** The text that streams, and the offset of the piece that must come next: one that was missed leaves a hole. */
+  #next: { readonly id: string; readonly restart: number; readonly offset: number } = {
+    id: '',
+    restart: 0,
+    offset: 0,
+  };
   readonly #whole: Set<string> = new Set();
 
   constructor(kind: 'text' | 'reasoning' = 'text') {
     this.#kind = kind;
   }
 
-  chunk({ messageId, content, index }: Piece): readonly UiMessageChunk[] {
+  chunk({ messageId, content, offset, restart = 0 }: Piece): readonly UiMessageChunk[] {
     if (this.#whole.has(messageId)) return [];
-    if (this.#next.id !== messageId) this.#next = { id: messageId, index: 0 };
-    if (this.#next.index !== index) return [];
-    this.#next.index += 1;
+    const next = this.#next;
+    const isSameMessage = next.id === messageId;
+    const isBegunAnew = isSameMessage && restart > next.restart;
+    const expected = isSameMessage && !isBegunAnew ? next.offset : 0;
+    if (offset !== expected || (isSameMessage && restart < next.restart)) return [];
+    this.#next = { id: messageId, restart, offset: offset + content.length };
+    const left = isBegunAnew ? this.discard() : [];
     const begin = this.#open?.id === messageId ? [] : [...this.end(), ...this.#start(messageId)];
-    return [...begin, ...this.#grow(messageId, content)];
+    return [...left, ...begin, ...this.#grow(messageId, content)];
   }
 
   /** The text as it is kept: it continues where the chunks have ended, or takes their place. */
-  whole({ messageId, content }: Omit<Piece, 'index'>): readonly UiMessageChunk[] {
+  whole({ messageId, content }: Pick<Piece, 'messageId' | 'content'>): readonly UiMessageChunk[] {
     if (this.#whole.has(messageId)) return [];
     this.#whole.add(messageId);
     const open = this.#open?.id === messageId ? this.#open : null;
     if (open === null && content.trim() === '') return [];
-    // long reasoning is kept truncated
+    // long reasoning is stored truncated
     if (open && this.#kind === 'reasoning' && open.shown.startsWith(content.replace(/…$/, '')))
       return this.end();
     if (open && content.startsWith(open.shown))
@@ -59,7 +68,7 @@ export class TextParts {
     return [{ type: `${this.#kind}-end`, id: this.#idOf(id) }];
   }
 
-  /** The attempt has failed: its text counts for nothing. */
+  /** Discards the text of a failed attempt. */
   discard(): readonly UiMessageChunk[] {
     if (!this.#open) return [];
     const { id } = this.#open;
@@ -78,7 +87,7 @@ export class TextParts {
     return [{ type: `${this.#kind}-delta`, id: this.#idOf(id), delta }];
   }
 
-  /** A message may have both parts, and each needs an id of its own. */
+  /** Returns the id of a part: a message may have both kinds, and each needs its own id. */
   #idOf(messageId: string): string {
     return this.#kind === 'text' ? messageId : `${messageId}-reasoning`;
   }

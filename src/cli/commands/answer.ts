@@ -10,7 +10,7 @@ import { usageError } from '../usage-error.ts';
 import { withWork, type WorkOptions } from '../with-work.ts';
 
 interface AnswerOptions extends WorkOptions {
-  /** The execution, or its beginning, that the call was seen in. */
+  /** Id of the execution in which the user saw the call, or its beginning. */
   readonly execution?: string;
 }
 
@@ -39,7 +39,7 @@ export const deny = (
   options: DenyOptions,
 ): Promise<number> => {
   if (options.reason.trim() === '')
-    throw usageError('--reason is empty. Say why: the model reads it.');
+    throw usageError('--reason is empty. Enter a reason: the model reads it.');
   return answer(context, session, callId, { deny: options.reason }, options);
 };
 
@@ -63,7 +63,7 @@ function answer(
   });
 }
 
-/** A call that was named by its id may be another one than the one that was seen: then the execution must be named too. */
+/** Requires the execution if a call id was used in several: the call may not be the one that the user saw. */
 function boundTo(
   call: PendingApproval,
   isNamed: boolean,
@@ -78,13 +78,13 @@ function boundTo(
 const staleCall = (context: CliContext, sessionId: string, call: PendingApproval): AgentError =>
   new AgentError(
     'stale_approval',
-    `More than one execution of this session has asked for an answer to ${oneLine(call.callId, 120)}, and nothing was ` +
-      `run. The call that waits now is ${askedText(call, 200)}. To answer it, add ` +
+    `More than one execution of this session has used the call id ${oneLine(call.callId, 120)}, and nothing was ` +
+      `run. The call that needs approval now is ${askedText(call, 200)}. To answer it, add ` +
       `--execution ${shortId(call.executionId ?? '')}; ${context.command('sessions', 'show', shortId(sessionId))} shows more.`,
     { details: { sessionId, callId: call.callId, executionId: call.executionId ?? null } },
   );
 
-/** The call named, by its id or its beginning; left out, the only one there is, or the first of all. */
+/** Finds the call by its id or the beginning of it; without an id, the only one, or the first of all. */
 function callMeant(
   { id, status, pendingApprovals }: Session,
   said: string | undefined,
@@ -93,7 +93,7 @@ function callMeant(
   if (pendingApprovals.length === 0)
     throw new AgentError(
       'unknown_approval',
-      `Session ${shortId(id)} waits for no answer: it is ${status.replace('_', ' ')}.`,
+      `Session ${shortId(id)} needs no approval: it is ${status.replace('_', ' ')}.`,
       { details: { sessionId: id, pending: [] } },
     );
   const meant =
@@ -106,8 +106,8 @@ function callMeant(
   const list = (only ? meant : pendingApprovals).map(lineOf).join('\n');
   throw usageError(
     said === undefined
-      ? `${pendingApprovals.length} calls wait. Say which, or approve all with --yes:\n${list}`
-      : `${only ? 'Several calls begin with' : 'No call that waits is'} ${said}. Waiting:\n${list}`,
+      ? `${pendingApprovals.length} calls need approval. Name one, or approve all with --yes:\n${list}`
+      : `${only ? 'Several calls start with' : 'No call that needs approval is'} ${said}. Waiting:\n${list}`,
   );
 }
 

@@ -7,7 +7,7 @@ import { withProject, type CliContext } from '../cli-context.ts';
 import type { Project } from '../project.ts';
 import { usageError } from '../usage-error.ts';
 
-/** Copies the SQLite file of the sessions while others may use it. */
+/** Copies the SQLite file of the sessions, also while other processes use it. */
 export const backup = (
   context: CliContext,
   file: string,
@@ -26,12 +26,12 @@ export const backup = (
     else
       context.print(
         `Copied ${counted(sessions, 'session')} of ${project.storeLabel} to ${file}: ${bytesText(bytes)}, ` +
-          `${durationText(performance.now() - start)}, readable by you alone.`,
+          `${durationText(performance.now() - start)}, readable only by you.`,
       );
     return 0;
   });
 
-/** Writes the SQLite file anew: smaller, and without a trace of what was deleted. */
+/** Rewrites the SQLite file: smaller, and without deleted data. */
 export const vacuum = (context: CliContext): Promise<number> =>
   withProject(context, async (project) => {
     const store = sqliteOf(project, 'vacuum', 'PostgreSQL does this by itself (autovacuum).');
@@ -39,7 +39,7 @@ export const vacuum = (context: CliContext): Promise<number> =>
     if (context.isJson) context.printJson({ type: 'vacuum', bytesBefore, bytes });
     else
       context.print(
-        `Wrote ${project.storeLabel} anew: ${bytesText(bytes)}, before ${bytesText(bytesBefore)}.`,
+        `Rewrote ${project.storeLabel}: ${bytesText(bytes)}, before ${bytesText(bytesBefore)}.`,
       );
     return 0;
   });
@@ -47,12 +47,12 @@ export const vacuum = (context: CliContext): Promise<number> =>
 function sqliteOf({ store }: Project, command: string, instead: string): SqliteStore {
   if ('backup' in store && 'vacuum' in store) return store as SqliteStore;
   throw usageError(
-    `onward ${command} is for SQLite files, and the store is ${store.name}. ${instead}`,
+    `onward ${command} works with SQLite files, and the store is ${store.name}. ${instead}`,
   );
 }
 
-/** The command line has a word for it. */
+/** Adds the option of the command line to the error. */
 function withForce(error: unknown, file: string): unknown {
   if (!AgentError.is(error) || error.details?.['reason'] !== 'exists') return error;
-  return usageError(`${file} is there already. Name another file, or overwrite it with --force.`);
+  return usageError(`${file} exists. Choose another file, or overwrite it with --force.`);
 }

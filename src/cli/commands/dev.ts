@@ -1,7 +1,7 @@
 import { projectOptions, noteFailure, type CliContext } from '../cli-context.ts';
-import { exitCodeOfSignal } from '../exit-codes.ts';
 import { oneLine } from '../format.ts';
 import { isLoopback, startDevServer, type DevServer } from '../dev-server.ts';
+import { untilSignal } from '../until-signal.ts';
 
 export interface DevOptions {
   readonly port?: number;
@@ -10,7 +10,7 @@ export interface DevOptions {
   readonly open?: boolean;
 }
 
-/** How long running steps may take to finish at the end. */
+/** Milliseconds in which running steps may finish at the end. */
 const GRACE_MS = 30_000;
 
 /** Serves the agents and their console until the process is stopped. */
@@ -34,20 +34,8 @@ export async function dev(context: CliContext, options: DevOptions): Promise<num
   if (!context.isJson)
     context.note('\nFinishing the running steps. Press Ctrl-C again to exit now.');
   await server.close({ graceMs: GRACE_MS });
-  if (!context.isJson) context.note('Stopped. Unfinished work continues with the next start.');
+  if (!context.isJson) context.note('Stopped. Unfinished runs continue with the next start.');
   return 0;
-}
-
-/** Resolves with the first signal; the second leaves at once. */
-function untilSignal({ io }: CliContext): Promise<void> {
-  let hasEnded = false;
-  return new Promise((resolve) => {
-    io.onSignal((signal) => {
-      if (hasEnded) io.exit(exitCodeOfSignal(signal));
-      hasEnded = true;
-      resolve();
-    });
-  });
 }
 
 function printStarted(

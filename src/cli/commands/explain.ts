@@ -54,7 +54,7 @@ export const explain = (
     return 0;
   });
 
-/** A long execution comes in pages, the newest first. */
+/** Reads a long execution in pages, newest first. */
 async function wholeTrace(
   { runtime, owner }: Project,
   { id }: Session,
@@ -78,18 +78,18 @@ async function wholeTrace(
 }
 
 function printOthers({ print, paint, command }: CliContext, trace: Trace): void {
-  const place = trace.executions.findIndex(({ id }) => id === trace.executionId);
-  if (trace.executions.length < 2 || place < 0) return;
-  const hint = trace.executions[place === 0 ? 1 : place - 1];
+  const index = trace.executions.findIndex(({ id }) => id === trace.executionId);
+  if (trace.executions.length < 2 || index < 0) return;
+  const hint = trace.executions[index === 0 ? 1 : index - 1];
   print(
     paint(
       'dim',
-      `Message ${place + 1} of ${trace.executions.length}; another: ${command('explain', shortId(trace.sessionId), '--execution', hint?.id ?? '')}`,
+      `Message ${index + 1} of ${trace.executions.length}; another: ${command('explain', shortId(trace.sessionId), '--execution', hint?.id ?? '')}`,
     ),
   );
 }
 
-/** The outcome of the requested step, else the last one. */
+/** Prints the outcome of the requested step, else the last one. */
 function printEvaluations(
   { print, paint }: CliContext,
   trace: Trace,
@@ -119,7 +119,7 @@ function stepNumbered({ steps }: Trace, asked: number): TraceStep {
   if (step) return step;
   throw usageError(
     steps.length === 0
-      ? `--step got ${asked}, and no step has run yet.`
+      ? `--step got ${asked}, but no step has run yet. Omit --step.`
       : `--step got ${asked}, expected a number from ${steps[0]?.number} to ${steps.at(-1)?.number}.`,
   );
 }
@@ -132,7 +132,7 @@ function printStop(context: CliContext, session: Session, trace: Trace): void {
   print(paint('bold', stopLine(stop)));
   const change = changeLine(stop);
   if (change !== null) print(`  ${change}`);
-  // what can be done is about the newest execution alone
+  // actions apply only to the newest execution
   if (trace.executionId !== session.executionId) return;
   for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);
 }

@@ -6,7 +6,7 @@ import { initFiles } from '../init-files.ts';
 import { initNeeds } from '../init-needs.ts';
 import { usageError } from '../usage-error.ts';
 
-/** Writes a small project that runs as it is. What is there already stays as it is. */
+/** Writes a small project that runs without changes. Never overwrites a file. */
 export function init(context: CliContext, folderName: string | undefined): number {
   const { io, note, paintNote } = context;
   const folder = resolve(io.cwd, folderName ?? '.');
@@ -15,7 +15,7 @@ export function init(context: CliContext, folderName: string | undefined): numbe
     .find((name) => existsSync(join(folder, name)));
   if (config !== undefined)
     throw usageError(
-      `${join(folder, config)} exists already, and nothing was written. Start it with: ${context.command('dev')}`,
+      `${join(folder, config)} exists, and nothing was written. Start it with: ${context.command('dev')}`,
     );
   mkdirSync(folder, { recursive: true });
   const { ending, packages, missing } = initNeeds(folder);
@@ -40,10 +40,10 @@ export function init(context: CliContext, folderName: string | undefined): numbe
     return 0;
   }
   for (const name of written) note(`  ${paintNote('green', '+')} ${name}`);
-  for (const name of kept) note(`  ${paintNote('dim', '=')} ${name} exists and stays as it is`);
+  for (const name of kept) note(`  ${paintNote('dim', '=')} ${name} exists and was not changed`);
   note('\nNext:');
-  const place = relative(io.cwd, folder);
-  if (place !== '') note(`  cd ${quoted(place)}`);
+  const folderArgument = relative(io.cwd, folder);
+  if (folderArgument !== '') note(`  cd ${quoted(folderArgument)}`);
   if (written.includes('package.json')) note('  npm install');
   else if (missing.length > 0) note(`  npm install ${missing.join(' ')}`);
   note('  npx onward run "How many words are in this sentence?"');

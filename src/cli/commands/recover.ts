@@ -9,7 +9,7 @@ import { shortId } from '../format.ts';
 import type { Project } from '../project.ts';
 
 export interface RecoverOptions {
-  /** False with `--no-wait`: skips sessions whose lease has not expired. */
+  /** Whether to wait for leases to expire; false with `--no-wait`, which skips these sessions. */
   readonly wait?: boolean;
 }
 
@@ -17,18 +17,20 @@ const POLL_MS = 250;
 const GRACE_MS = 10_000;
 const MOST = 1_000;
 
-/** What has become of the sessions so far. */
+/** Progress of the recovery. */
 interface Progress {
-  /** Worked on here. */
+  /** Sessions that run here. */
   readonly taken: Set<string>;
   readonly ended: Set<string>;
   readonly failed: Set<string>;
-  /** Open ones that we have only seen, since when. */
+  /** Open sessions of other processes, with the time since when they are known. */
   readonly seen: Map<string, number>;
   signal: CliSignal | null;
 }
 
-/** Takes up what processes that died have left, shows the progress and waits until nothing is left to do. */
+/**
+ * Recovers sessions that a stopped process left unfinished, shows the progress and waits until nothing is left to do.
+ */
 export const recover = (context: CliContext, options: RecoverOptions): Promise<number> =>
   withProject(context, async (project) => {
     const progress: Progress = {
@@ -58,7 +60,7 @@ export const recover = (context: CliContext, options: RecoverOptions): Promise<n
     }
   });
 
-/** Looks again until nothing is open but what others hold and keep holding. How many those are. */
+/** Polls until only sessions with a valid lease of another process are open. Returns their number. */
 async function untilIdle(
   project: Project,
   { wait = true }: RecoverOptions,
@@ -71,7 +73,7 @@ async function untilIdle(
     if (progress.taken.has(id)) return true;
     const since = progress.seen.get(id) ?? performance.now();
     progress.seen.set(id, since);
-    // a process that died loses its lease in that time; one that lives keeps it
+    // a dead process loses its lease in that time; a live one keeps it
     return performance.now() - since < patienceMs;
   };
   for (let isFirst = true; ; isFirst = false) {
@@ -106,7 +108,7 @@ function endOf(event: AgentEvent): string | null {
       return `${event.status} (${event.stopReason ?? 'no reason'}) after ${counted(event.stepCount, 'step')}`;
     case 'AgentPaused':
       return event.pendingApprovals.length > 0
-        ? `waits for ${counted(event.pendingApprovals.length, 'approval')}`
+        ? `needs ${counted(event.pendingApprovals.length, 'approval')}`
         : 'is paused';
     default:
       return null;
@@ -130,9 +132,9 @@ function summary(context: CliContext, progress: Progress, left: number): number 
     context.print(nothing ? 'Nothing to recover.' : `Recovered ${counted(taken.size, 'session')}.`);
     if (left > 0)
       context.note(
-        `${counted(left, 'session')} left open: at work in another process, or not begun.`,
+        `${counted(left, 'session')} left open: busy in another process, or not started.`,
       );
-    if (failed.size > 0) context.note(`${counted(failed.size, 'session')} could not be worked on.`);
+    if (failed.size > 0) context.note(`${counted(failed.size, 'session')} failed.`);
   }
   return exitCode;
 }

@@ -32,7 +32,7 @@ export async function resume(
   });
 }
 
-/** Why it cannot continue with that, and what to type instead. */
+/** Explains why the session cannot continue, and what to type instead. */
 function refusal(context: CliContext, session: Session, error: unknown): unknown {
   const stop = stopSentenceOf(session);
   if (!AgentError.is(error, 'not_resumable') || stop === null) return error;
@@ -48,7 +48,7 @@ function refusal(context: CliContext, session: Session, error: unknown): unknown
 
 const expected = `Expected amounts such as steps=5 or tokens=20000,cost=0.5, with ${grantKinds.join(', ')}.`;
 
-/** `steps=5,tokens=2000` */
+/** Parses `steps=5,tokens=2000`. */
 function grantFrom(text: string): Grants {
   const grant: Partial<Record<GrantKind, number>> = {};
   for (const part of text.split(',')) {
@@ -56,7 +56,7 @@ function grantFrom(text: string): Grants {
     const known = grantKinds.find((name) => name === kind);
     const value = Number(amount);
     if (known === undefined || !(value > 0)) throw usageError(`--grant got "${part}". ${expected}`);
-    if (grant[known] !== undefined) throw usageError(`--grant names ${kind} twice. ${expected}`);
+    if (grant[known] !== undefined) throw usageError(`--grant has ${kind} twice. ${expected}`);
     grant[known] = value;
   }
   return grant;

@@ -9,7 +9,7 @@ export interface RunOptions extends WorkOptions {
   readonly session?: string;
 }
 
-/** Sends a message in a new session, or in one that is there, and shows what comes of it. */
+/** Sends a message in a new session, or in one that is there, and prints the answer. */
 export async function run(
   context: CliContext,
   message: string | undefined,
@@ -17,7 +17,7 @@ export async function run(
 ): Promise<number> {
   const content = await textOf(context, message);
   if (options.session !== undefined && options.agent !== undefined)
-    throw usageError('A session keeps its agent: give either --session or --agent.');
+    throw usageError('A session keeps its agent. Use either --session or --agent.');
   return withWork(context, options, async (project) => {
     const { runtime, owner } = project;
     noteModel(context, project);
@@ -43,11 +43,11 @@ async function sessionFor(project: Project, { session, agent }: RunOptions): Pro
   const names = agents.map((entry) => entry.agent.name);
   const name = agent ?? names[0];
   if (agent !== undefined && !names.includes(agent))
-    throw usageError(`There is no agent "${agent}". --agent takes one of: ${names.join(', ')}.`);
+    throw usageError(`There is no agent "${agent}". --agent accepts one of: ${names.join(', ')}.`);
   return (await runtime.create({ owner, ...(name !== undefined && { agent: name }) })).id;
 }
 
-/** Who answers, if it is not the user's own agent. */
+/** Notes which model answers, if it is the demo's. */
 function noteModel({ note, paintNote, isJson }: CliContext, project: Project): void {
   if (isJson || !project.isDemo) return;
   const [entry] = project.agents;

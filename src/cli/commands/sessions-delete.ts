@@ -4,7 +4,7 @@ import { findSession } from '../find-session.ts';
 import { oneLine, shortId } from '../format.ts';
 import { usageError } from '../usage-error.ts';
 
-/** Leaves nothing of the sessions behind. Asks first; without anybody to ask it wants `--yes`. */
+/** Deletes sessions and all their data. Asks first; without a terminal it requires `--yes`. */
 export const deleteSessions = (
   context: CliContext,
   said: readonly string[],
@@ -12,7 +12,7 @@ export const deleteSessions = (
 ): Promise<number> =>
   withProject(context, async (project) => {
     const { runtime, owner } = project;
-    // all are found before the first is gone; `last` would move
+    // find all before deleting the first; `last` would move
     const sessions = [];
     for (const each of said) sessions.push(await findSession(project, each));
     const unique = [...new Map(sessions.map((session) => [session.id, session])).values()];

@@ -17,7 +17,7 @@ export interface ListOptions {
   readonly limit: number;
 }
 
-/** What people type, and what the store calls it. Cancelled ones are stopped ones. */
+/** Status names of the command line, and those of the store. Cancelled sessions are stopped ones. */
 const statuses: Readonly<Record<string, AgentStatus>> = {
   idle: 'pending',
   pending: 'pending',
@@ -32,7 +32,7 @@ const statuses: Readonly<Record<string, AgentStatus>> = {
   failed: 'failed',
 };
 
-/** Newest change first, with the reason why each stands where it does. */
+/** Lists sessions, newest change first, with the reason for each status. */
 export const listSessions = (context: CliContext, options: ListOptions): Promise<number> =>
   withProject(context, async (project) => {
     const { sessions, hasMore } = await found(project, options);
@@ -125,5 +125,5 @@ const nothingText = (
   { search, status, agent }: ListOptions,
 ): string =>
   search === undefined && status === undefined && agent === undefined
-    ? `${owner} has no sessions yet. Begin one with: ${command('run', '"…"')}`
-    : 'No session fits.';
+    ? `${owner} has no sessions yet. Start one with: ${command('run', '"…"')}`
+    : 'No session matches.';

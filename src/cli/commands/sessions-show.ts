@@ -14,7 +14,7 @@ export interface ShowOptions {
   readonly messages: number;
 }
 
-/** Facts, the end of the conversation in short, and what it waits for. */
+/** Prints facts, the end of the conversation and pending approvals. */
 export const showSession = (
   context: CliContext,
   said: string,

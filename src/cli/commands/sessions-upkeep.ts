@@ -17,14 +17,14 @@ export interface ExpireCommandOptions extends UpkeepOptions {
   readonly yes?: boolean;
 }
 
-/** Drops what no next turn needs of old sessions. */
+/** Deletes data of old sessions that the next turn does not need. */
 export const pruneSessions = (context: CliContext, options: UpkeepOptions): Promise<number> =>
   withProject(context, async ({ runtime, owner }) => {
     const request = { ...which(options, owner), onProgress: told(context) };
     return untilDone(context, 'pruned', (signal) => runtime.prune({ ...request, signal }));
   });
 
-/** Deletes old sessions. Asks first; without a terminal it wants `--yes`. */
+/** Deletes old sessions. Asks first; without a terminal it requires `--yes`. */
 export const expireSessions = (
   context: CliContext,
   options: ExpireCommandOptions,
@@ -64,7 +64,7 @@ const which = (
 
 const PROGRESS_MS = 2_000;
 
-/** A line from time to time, for a person who waits. */
+/** Prints a progress line from time to time. */
 function told(context: CliContext): (dropped: Dropped) => void {
   let last = Date.now();
   return (dropped) => {
@@ -74,7 +74,7 @@ function told(context: CliContext): (dropped: Dropped) => void {
   };
 }
 
-/** Ctrl-C ends it after the batch that runs; what was dropped is dropped, and the next call continues. */
+/** Handles Ctrl-C: ends after the current batch. Deleted data stays deleted, and the next call continues. */
 async function untilDone(
   context: CliContext,
   type: 'pruned' | 'expired',
@@ -94,7 +94,7 @@ async function untilDone(
     else {
       const verb = type === 'pruned' ? 'Pruned' : 'Deleted';
       context.print(
-        `${verb} ${summaryOf(dropped)}${isDone ? '.' : ', and was ended before all was done.'}`,
+        `${verb} ${summaryOf(dropped)}${isDone ? '.' : ', and was interrupted before the end.'}`,
       );
     }
     return caught === null ? 0 : exitCodeOfSignal(caught);

@@ -1,5 +1,5 @@
 import { withProject, type CliContext } from '../cli-context.ts';
-import { driveSession, logPlace } from '../drive-session.ts';
+import { driveSession, logPosition } from '../drive-session.ts';
 import { findSession } from '../find-session.ts';
 import { shortId } from '../format.ts';
 import type { Project } from '../project.ts';
@@ -10,10 +10,10 @@ export interface StopOptions {
   readonly detach?: boolean;
 }
 
-/** How often the request is repeated: the worker may be dead, and its lease expires first. */
-const AGAIN_MS = 2_000;
+/** Milliseconds between repeated requests: the worker may be dead, and its lease expires first. */
+const REPEAT_MS = 2_000;
 
-/** Ends the work on a session, wherever it runs. */
+/** Stops a session, in any process. */
 export async function stop(
   context: CliContext,
   said: string,
@@ -33,14 +33,14 @@ export async function stop(
       if (status !== 'in_progress' && status !== 'paused') {
         if (context.isJson)
           context.printJson({ type: 'result', session_id: id, status, exit_code: 0 });
-        else context.note(`Session ${shortId(id)} is not at work: it is ${status}.`);
+        else context.note(`Session ${shortId(id)} is not busy: it is ${status}.`);
         return 0;
       }
-      const again = setInterval(() => void ask().catch(() => {}), AGAIN_MS);
+      const again = setInterval(() => void ask().catch(() => {}), REPEAT_MS);
       try {
         await driveSession(context, project, {
           sessionId: id,
-          from: await logPlace(project, session),
+          from: await logPosition(project, session),
           begin: ask,
           isStreamed: false,
           isStopping: true,

@@ -11,9 +11,9 @@ import { questionOf } from './approval-text.ts';
 import { changesText } from './changes-text.ts';
 
 export interface ApprovalCardsProps extends Omit<ApprovalListProps, 'textOf' | 'keysFor'> {
-  /** As the server keeps them: who asked through whom. */
+  /** Pending approvals of the server, with the path of agents. */
   readonly pending: readonly PendingApproval[];
-  /** The rows of the turn: what else was called beside it. */
+  /** Rows of the turn, for other calls of the same step. */
   readonly rows: readonly ConversationRow[];
 }
 
@@ -21,10 +21,10 @@ const labels: Partial<AgentLabels> = {
   changes: changesText,
   editHint: 'Checked against the tool’s schema again before it runs.',
   denyHint: 'The model reads this as the result of the call, and can try something else.',
-  failed: (problem) => problem || 'The server gave no reason.',
+  failed: (problem) => problem || 'The server sent no reason.',
 };
 
-/** All calls that wait, with what the console knows of them. */
+/** Renders all calls that need approval, with what the console knows of them. */
 export function ApprovalCards({ pending, rows, ...props }: ApprovalCardsProps): ReactElement {
   const { length: count } = props.approvals;
   const textOf = (approval: UiApproval, place: number): ApprovalText => ({
@@ -39,7 +39,7 @@ export function ApprovalCards({ pending, rows, ...props }: ApprovalCardsProps): 
   );
 }
 
-/** Those of the page and of the forms; the page shows them at the first call that can be answered. */
+/** Shortcuts of the page and of the forms. The page shows them at the first call that can be answered. */
 const keysFor = (mode: ApprovalMode): ReactElement => (
   <span className="approval-keys" aria-hidden="true">
     {keys[mode].map((name) => (
@@ -55,7 +55,7 @@ const keys: Readonly<Record<ApprovalMode, readonly string[]>> = {
   deny: ['⏎', 'Esc'],
 };
 
-/** "Delete **lead_1874**?" */
+/** Renders "Delete **lead_1874**?" */
 function Question({ tool, args }: UiApproval): ReactElement {
   const { ask, what } = questionOf(tool, args);
   return (
@@ -76,7 +76,7 @@ interface FactsProps extends Pick<ApprovalCardsProps, 'pending' | 'rows'> {
   readonly approval: UiApproval;
 }
 
-/** What has and has not happened, and through which agents the call was made. */
+/** Renders what has and has not happened, and through which agents the call was made. */
 function Facts({ approval, pending, rows }: FactsProps): ReactElement {
   const { tool, tool_call_id: callId } = approval;
   const path = pending.find((one) => one.callId === callId)?.path ?? [];
@@ -85,14 +85,14 @@ function Facts({ approval, pending, rows }: FactsProps): ReactElement {
       <code>{tool}</code> runs only if you approve it. It has not run yet{othersText(rows, callId)}
       {path.length > 0 && (
         <span className="approval-path">
-          asked by <code>{path.join(' › ')}</code>
+          requested by <code>{path.join(' › ')}</code>
         </span>
       )}
     </>
   );
 }
 
-/** "; the other call of this step has finished and will not run again." */
+/** Returns "; the other call of this step has finished and will not run again." */
 function othersText(rows: readonly ConversationRow[], callId: string): string {
   const row = rows.findLast(({ calls }) => calls.some(({ call }) => call.id === callId));
   const done = row?.calls.filter(({ call, result }) => call.id !== callId && result !== null) ?? [];

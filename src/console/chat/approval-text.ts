@@ -1,12 +1,12 @@
 import { isRecord } from '../../json.ts';
 
-/** "Delete lead_1874?", in parts: the value stands out. Made of the call's own words, and of nothing else. */
+/** Returns "Delete lead_1874?" in parts, so that the value stands out. Uses only the call's name and arguments. */
 export interface Question {
   readonly ask: string;
   readonly what: string | null;
 }
 
-/** Names of arguments that say what a call is about, best first. */
+/** Names of arguments that identify the subject of a call, best first. */
 const telling = ['id', 'name', 'title', 'email', 'domain', 'path', 'url', 'query', 'subject', 'to'];
 const longest = 48;
 
@@ -15,7 +15,7 @@ export function questionOf(tool: string, args: unknown): Question {
   const [verb = 'Run', ...things] = words;
   const what = isRecord(args) ? subjectOf(args, things) : null;
   const start = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
-  // "lead_1874" says by itself that it is a lead
+  // "lead_1874" already says that it is a lead
   const noun = things.at(-1)?.toLowerCase();
   const isSaid = what !== null && noun !== undefined && what.toLowerCase().startsWith(noun);
   return { ask: [start, ...(isSaid ? [] : things)].join(' '), what };
@@ -24,7 +24,7 @@ export function questionOf(tool: string, args: unknown): Question {
 export const questionText = ({ ask, what }: Question): string =>
   what === null ? `${ask}?` : `${ask} ${what}?`;
 
-/** `delete_lead`, `deleteLead` and `crm.delete-lead` as words. */
+/** Splits `delete_lead`, `deleteLead` and `crm.delete-lead` into words. */
 const wordsOf = (tool: string): readonly string[] =>
   (tool.split(/[./:]/).at(-1) ?? tool)
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')

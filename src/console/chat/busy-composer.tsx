@@ -5,22 +5,22 @@ import { elapsedText } from './times.ts';
 
 export interface BusyComposerProps extends Omit<ComposerProps, 'note' | 'sendLabel'> {
   readonly isBusy: boolean;
-  /** Of the run at work; null before it is known. */
+  /** Trace of the current run; null before it is known. */
   readonly trace: Trace | null;
-  /** Steps that are done. */
+  /** Finished steps. */
   readonly stepCount: number;
   readonly maxSteps: number | null;
-  /** When the run began, for as long as the trace does not know how long it worked. */
+  /** Start of the run, while the trace has no working time. */
   readonly since: string | null;
 }
 
-/** Says how long it has worked and how far it is. Ticks here, so that nothing else is drawn each second. */
+/** Shows the working time and the step. The timer is here, so that nothing else renders each second. */
 export function BusyComposer(props: BusyComposerProps): ReactElement {
   const { trace, stepCount, maxSteps, since, isBusy, ...own } = props;
   const [now, setNow] = useState(() => performance.now());
-  // the working time as it was told, and when: pauses are not part of it
-  const [told, setTold] = useState({ trace, at: now });
-  if (told.trace !== trace) setTold({ trace, at: performance.now() });
+  // the reported working time and when it was reported: pauses are not part of it
+  const [reported, setReported] = useState({ trace, at: now });
+  if (reported.trace !== trace) setReported({ trace, at: performance.now() });
   useEffect(() => {
     if (!isBusy) return;
     setNow(performance.now());
@@ -28,12 +28,12 @@ export function BusyComposer(props: BusyComposerProps): ReactElement {
     return () => clearInterval(timer);
   }, [isBusy]);
   if (!isBusy) return <Composer {...own} />;
-  const worked = trace ? trace.totals.seconds.used * 1000 + Math.max(0, now - told.at) : null;
+  const worked = trace ? trace.totals.seconds.used * 1000 + Math.max(0, now - reported.at) : null;
   const elapsed = worked ?? (since === null ? null : Math.max(0, Date.now() - Date.parse(since)));
   const limit = trace?.totals.steps.limit ?? maxSteps;
-  // failed calls of the model have numbers too, but the limit does not count them
+  // failed model calls have numbers too, but the limit does not count them
   const step = (trace?.totals.steps.used ?? stepCount) + 1;
-  const place = limit === null ? `step ${step}` : `step ${Math.min(step, limit)} of ${limit}`;
-  const note = elapsed === null ? place : `${elapsedText(elapsed)} · ${place}`;
+  const progress = limit === null ? `step ${step}` : `step ${Math.min(step, limit)} of ${limit}`;
+  const note = elapsed === null ? progress : `${elapsedText(elapsed)} · ${progress}`;
   return <Composer {...own} note={note} sendLabel="Queue" />;
 }

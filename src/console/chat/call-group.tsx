@@ -8,14 +8,14 @@ import type { CallsItem } from './turn-items.ts';
 interface StepTagProps {
   readonly from: number | null;
   readonly to: number | null;
-  /** Absent: the step is of a run that cannot be opened from here. */
+  /** Opens a step in the trace. Absent: the run cannot be opened from here. */
   readonly onOpen: ((step: number) => void) | null;
   readonly isLive?: boolean;
 }
 
-/** In the margin: the step numbers, and links to their decisions. */
+/** Renders step numbers in the margin, as links to their decisions. */
 function StepTag({ from, to, onOpen, isLive = false }: StepTagProps): ReactElement | null {
-  // the place is kept until the number is known, so that nothing moves
+  // keep the space until the number is known, so that nothing moves
   if (from === null || to === null)
     return isLive ? <span className="step-tag" aria-hidden="true" /> : null;
   const text = from === to ? `Step ${from}` : `Step ${from} – ${to}`;
@@ -34,7 +34,7 @@ function StepTag({ from, to, onOpen, isLive = false }: StepTagProps): ReactEleme
   );
 }
 
-/** The calls of a step, or of several that a retry ties together. */
+/** Renders the calls of a step, or of several steps that a retry connects. */
 export function CallGroup(props: {
   readonly item: CallsItem;
   readonly onOpenStep: ((step: number) => void) | null;
@@ -50,7 +50,7 @@ export function CallGroup(props: {
       {item.notes.map((note) => (
         <p key={note.id} className="calls-note">
           <Glyph name="working" size={14} />
-          <span className="visually-hidden">An agent inside this call: </span>
+          <span className="visually-hidden">A nested agent in this call: </span>
           <span>{note.content}</span>
         </p>
       ))}

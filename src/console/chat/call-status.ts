@@ -1,7 +1,7 @@
+import { own } from '../../json.ts';
 import type { ToolCallItem } from '../../react/tool-calls.tsx';
-import type { ToolResultKind } from '../../tools/tool-result.ts';
-import type { CallFact } from './trace-facts.ts';
 import { withoutFullStop } from '../../sentence.ts';
+import type { CallFact } from './trace-facts.ts';
 
 export type CallKind =
   | 'writing'
@@ -16,50 +16,36 @@ export type CallKind =
   | 'lost'
   | 'none';
 
-/** What became of a call. */
+/** Result of a call. */
 export interface CallStatus {
   readonly kind: CallKind;
-  /** The reason of the denial. */
+  /** Error of a failed call, or the result text of one that was denied, aborted or blocked. */
   readonly reason: string;
-  /** It went wrong, so that the model may try again. */
+  /** Whether it failed, so that the model may retry. */
   readonly isFailure: boolean;
 }
 
-const said: readonly (readonly [RegExp, CallKind])[] = [
-  [/^Denied by a person: ?/, 'denied'],
-  [/^Not finished: ?/, 'aborted'],
-  [/^Not run: ?/, 'blocked'],
-  [/whether it took effect is unknown/, 'lost'],
-  [/took longer than its|timed out/i, 'timeout'],
-];
-
-const recorded: Readonly<Partial<Record<ToolResultKind, CallKind>>> = {
+/** Kinds by error code and by the recorded state of the call. Every other code is a failure. */
+const kinds: Readonly<Record<string, CallKind>> = {
   denied: 'denied',
   aborted: 'aborted',
   blocked: 'blocked',
   timeout: 'timeout',
+  tool_timeout: 'timeout',
+  effect_unknown: 'lost',
 };
 
-/** From the record where it is known, else from what the result says. */
+/** Returns the status from the error code of the result; from the trace if an earlier release sent no code. */
 export function callStatusOf({ result, state }: ToolCallItem, fact: CallFact | null): CallStatus {
   if (!result) {
     const kind = state === 'open' || state === 'error' || state === 'done' ? 'none' : state;
     return { kind, reason: '', isFailure: false };
   }
-  const { tool_error: error, tool_result: value } = result.metadata;
+  const { tool_error: error, tool_error_code: code, tool_result: value } = result.metadata;
   if (error === undefined) return { kind: 'done', reason: '', isFailure: false };
+  const kind = own(kinds, code ?? fact?.bar.state ?? '') ?? 'failed';
+  const isFailure = kind !== 'denied' && kind !== 'aborted' && kind !== 'blocked';
+  if (isFailure) return { kind, reason: error, isFailure };
   const text = typeof value === 'string' ? value : result.content;
-  const [pattern, guess] = said.find(([pattern]) => pattern.test(text)) ?? [
-    null,
-    'failed' as const,
-  ];
-  const record =
-    fact && fact.bar.state in recorded ? recorded[fact.bar.state as ToolResultKind] : null;
-  const kind = record ?? guess;
-  const isNo = kind === 'denied' || kind === 'aborted' || kind === 'blocked';
-  const words = isNo && text !== '' ? text : error;
-  const reason = (isNo && pattern ? words.replace(pattern, '') : words)
-    .replace(/^Error: /, '')
-    .trim();
-  return { kind, reason: isNo ? withoutFullStop(reason) : reason, isFailure: !isNo };
+  return { kind, reason: withoutFullStop(text) || kind, isFailure };
 }

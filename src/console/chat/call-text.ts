@@ -1,7 +1,7 @@
 import type { TruncatedValue } from '../../broadcasting/envelope.ts';
 import { isRecord, parseJson, type JsonValue } from '../../json.ts';
 import type { ToolCallItem } from '../../react/tool-calls.tsx';
-import { isCut } from '../../ui/message-list.ts';
+import { isTruncated } from '../../ui/message-list.ts';
 import type { UiToolCall } from '../../ui/ui-message.ts';
 import type { GlyphName } from '../glyphs.tsx';
 import { callStatusOf, type CallKind } from './call-status.ts';
@@ -10,7 +10,7 @@ import type { CallItem } from './turn-items.ts';
 
 export type Tone = 'plain' | 'go' | 'warn' | 'bad';
 
-/** What stands at the end of a row: how it came out, in two or three words. */
+/** Tag at the end of a row: the result in two or three words. */
 export interface CallTag {
   readonly text: string;
   readonly tone: Tone;
@@ -35,20 +35,15 @@ export function callTag(item: CallItem): CallTag {
   const { kind, reason } = callStatusOf(row, fact);
   switch (kind) {
     case 'writing':
-      return { text: 'being written', tone: 'plain' };
+      return { text: 'writing arguments…', tone: 'plain' };
     case 'running':
       return retried(item) ?? { text: '', tone: 'plain' };
     case 'waiting':
       return { text: 'needs approval', tone: 'go' };
     case 'denied':
-      return { text: `denied: ${reason}`, tone: 'plain' };
     case 'aborted':
-      return {
-        text: reason === stopAsked ? 'stopped on request' : `aborted: ${reason}`,
-        tone: 'plain',
-      };
     case 'blocked':
-      return { text: 'not run: kept for the answer', tone: 'plain' };
+      return { text: reason, tone: 'plain' };
     case 'lost':
       return { text: 'effect unknown after a crash, not run again', tone: 'bad' };
     case 'timeout':
@@ -61,8 +56,6 @@ export function callTag(item: CallItem): CallTag {
       return retried(item) ?? { text: answered(item) ?? resultText(row), tone: 'plain' };
   }
 }
-
-const stopAsked = 'a stop was requested';
 
 export const triesOf = ({ tries }: CallItem): number =>
   tries.filter(({ kind }) => kind === 'call').length;
@@ -83,11 +76,11 @@ function answered({ fact }: CallItem): string | null {
   return pausedMs > 0 ? `${how} · ${durationText(pausedMs)}` : how;
 }
 
-/** "2 results", "lead_2231": what a result is, if that can be said in a word. */
+/** Returns "2 results" or "lead_2231": a short description of a result, or ''. */
 function resultText({ result }: ToolCallItem): string {
   const value = result?.metadata.tool_result;
   if (value === undefined) return '';
-  if (isCut(value)) return 'long result';
+  if (isTruncated(value)) return 'long result';
   return valueTag(value);
 }
 
@@ -106,15 +99,15 @@ export function valueTag(value: JsonValue | TruncatedValue): string {
   return typeof id === 'string' && id.length <= longest ? id : '';
 }
 
-/** Names that add nothing to what stands behind them. */
+/** Argument names that add nothing to their value. */
 const plain =
   /^(?:id|name|title|type|kind|entity|query|q|search|text|question|domain|email|url|path|.*[_a-z](?:_id|Id))$/;
 
-/** Arguments in a line: words that speak for themselves as they are, the rest with its name. */
+/** Formats arguments in one line: self-explanatory values without their name, others with it. */
 export function argsLine({ args, args_summary: summary, partial }: UiToolCall): string {
   if (partial) return summary;
   const read =
-    typeof args === 'object' && args !== null && !isCut(args) ? args : readObject(summary);
+    typeof args === 'object' && args !== null && !isTruncated(args) ? args : readObject(summary);
   if (!isRecord(read)) return summary;
   return Object.entries(read)
     .filter(([, value]) => value !== null && value !== '')
@@ -132,5 +125,6 @@ const readObject = (text: string): unknown => {
 
 const ordinals = ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth', 'Seventh', 'Eighth'];
 
-/** "First try", "12th try". */
-export const tryName = (number: number): string => `${ordinals[number - 1] ?? `${number}th`} try`;
+/** Returns "First attempt", "12th attempt". */
+export const tryName = (number: number): string =>
+  `${ordinals[number - 1] ?? `${number}th`} attempt`;

@@ -8,7 +8,10 @@ import { FailureLine } from './failure-line.tsx';
 import { durationText } from '../../number-text.ts';
 import type { CallItem, Try } from './turn-items.ts';
 
-/** One call in one line, with its tries: open it for arguments and result. What failed is open by itself. */
+/**
+ * Renders one call in one line with its attempts, with arguments and result behind a toggle. A failed one starts
+ * open.
+ */
 export function CallView({ item }: { readonly item: CallItem }): ReactElement {
   const { row, fact } = item;
   const { kind, isFailure } = callStatusOf(row, fact);
@@ -49,10 +52,10 @@ export function CallView({ item }: { readonly item: CallItem }): ReactElement {
           ) : (
             isFailure && <Failure item={item} />
           )}
-          {isFailure && fact?.judgement && (
-            <p className="call-judgement">
+          {isFailure && fact?.policyText && (
+            <p className="call-policy">
               <Glyph name="retry" size={14} />
-              {fact.judgement}
+              {fact.policyText}
             </p>
           )}
           {hasFailed ? (

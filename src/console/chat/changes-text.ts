@@ -2,7 +2,7 @@ import type { JsonValue } from '../../json.ts';
 import { visibleName, visibleText } from '../../visible-text.ts';
 import type { ArgumentChange } from '../../react/argument-fields.ts';
 
-/** "1 change: notify_owner true → false." */
+/** Returns "1 change: notify_owner true → false." */
 export function changesText(changes: readonly ArgumentChange[]): string {
   const [only] = changes;
   if (!only) return 'No changes.';

@@ -24,12 +24,12 @@ import { useTurns } from './use-turns.ts';
 const labels = { showAll: 'Load all' } as const;
 const noApprovals: readonly UiApproval[] = [];
 
-/** The conversation of a session, live, with everything a person can answer. */
+/** Renders the conversation of a session, live, with everything that the user can answer. */
 export function ChatView(props: ChatViewProps): ReactElement {
   const fetchRef = props.fetchRef as (ref: string) => Promise<JsonValue>;
   const id = props.session.state.sessionId ?? props.detail?.id ?? null;
   const [held, setHeld] = useState({ id, round: 0 });
-  // nothing of one session stays when another one is opened
+  // remount for each session, so that no state of another one stays
   if (id !== null && id !== held.id)
     setHeld({ id, round: held.id === null ? held.round : held.round + 1 });
   return (
@@ -43,7 +43,7 @@ function Chat(props: ChatViewProps): ReactElement {
   const { session, agent, detail, trace, onOpenStep, grantState } = props;
   const { state, approvals, actions, stop } = session;
   const { executionId } = state;
-  // a session whose log is silent is known from the record alone
+  // a session without log events is known from its record only
   const status = executionId === null ? (detail?.status ?? session.status) : session.status;
   const own = trace && (executionId ?? detail?.executionId) === trace.executionId ? trace : null;
   const { earlier, shown, active, factsOf } = useTurns(state, own);
@@ -57,7 +57,7 @@ function Chat(props: ChatViewProps): ReactElement {
     hasQuestions ? (approvals[0]?.execution_id ?? '') : null,
     follow,
   );
-  // what waits below the first question is no news
+  // content below the first approval is no news
   const isBehind = follow.isBehind && (!hasQuestions || isBelow);
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
@@ -89,7 +89,7 @@ function Chat(props: ChatViewProps): ReactElement {
     [approve],
   );
   const onDeny = useCallback((callId: string, reason: string) => void deny(callId, reason), [deny]);
-  // what could not be sent stays in the conversation, where it is tried again under its own name
+  // a message that could not be sent stays in the conversation and is retried from there
   const onSend = useCallback((text: string) => void send(text), [send]);
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
@@ -199,7 +199,7 @@ function Chat(props: ChatViewProps): ReactElement {
           since={active?.user?.message.timestamp ?? null}
         />
       </div>
-      {/* the page tells of questions and of the end: here only what was said is told */}
+      {/* the page announces approvals and the end: announce only messages here */}
       <Announcer messages={state.messages} status={status} approvals={noApprovals} stop={null} />
     </section>
   );

@@ -1,11 +1,11 @@
 import type { BroadcastStatus } from '../../agent/agent-status.ts';
 import type { AgentInfo } from '../../server/api.ts';
 
-/** Why nothing can be sent; null when it can. */
+/** Returns why sending is blocked; null if it is not. */
 export function blockedBy(status: BroadcastStatus, approvals: number): string | null {
   if (approvals > 1) return `Answer the ${approvals} approvals first`;
   if (approvals === 1) return 'Answer the approval first';
-  return status === 'paused' ? 'Paused: resume it first, or stop it' : null;
+  return status === 'paused' ? 'Paused: resume or stop it first' : null;
 }
 
 export function placeholderOf(status: BroadcastStatus, agent: AgentInfo | null): string {

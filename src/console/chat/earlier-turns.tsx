@@ -7,7 +7,7 @@ export interface EarlierTurnsProps {
   readonly children: (turns: readonly Turn[]) => ReactNode;
 }
 
-/** What was said before, in one line. Opened, it grows below that line, which stays where it is. */
+/** Renders earlier turns folded into one line. They open below that line, which does not move. */
 export function EarlierTurns({ turns, children }: EarlierTurnsProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   return (

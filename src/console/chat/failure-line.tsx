@@ -4,7 +4,7 @@ import { durationText } from '../../number-text.ts';
 import { failureWords, type ModelFailure } from './trace-facts.ts';
 import { sentence } from '../../sentence.ts';
 
-/** A failed model call: its error, how long the run waited, and whether it continued. */
+/** Renders a failed model call: its error, how long the run waited, and whether it continued. */
 export function FailureLine({ failure }: { readonly failure: ModelFailure }): ReactElement {
   const [title, words] = failureWords(failure);
   return (
@@ -20,9 +20,9 @@ export function FailureLine({ failure }: { readonly failure: ModelFailure }): Re
 }
 
 function nextText({ waitMs, isLast, willRetry, attempt }: ModelFailure): string {
-  if (!willRetry) return 'Not tried again.';
+  if (!willRetry) return 'Not retried.';
   const wait = durationText(waitMs).replace('.00', '');
-  if (isLast) return waitMs > 0 ? `Waits ${wait} before try ${attempt + 1}.` : '';
-  const sent = `the same messages were sent again (try ${attempt + 1}).`;
+  if (isLast) return waitMs > 0 ? `Waiting ${wait} before attempt ${attempt + 1}.` : '';
+  const sent = `the same messages were sent again (attempt ${attempt + 1}).`;
   return waitMs > 0 ? `Waited ${wait}, then ${sent}` : `Then ${sent}`;
 }

@@ -4,13 +4,13 @@ import { useMarkdown } from './use-markdown.ts';
 
 export interface MarkdownProps {
   readonly text: string;
-  /** More may come: marks that are open at the end are taken as closed. */
+  /** Whether more text may arrive: open marks at the end count as closed. */
   readonly isStreaming?: boolean;
-  /** Behind the last word, such as a caret. */
+  /** Content after the last word, such as a caret. */
   readonly end?: ReactNode;
 }
 
-/** The words of a model. Drawn from data, never as HTML: what looks like a tag is text. */
+/** Renders the text of a model from data, never as HTML: tags in it are text. */
 export function Markdown({ text, isStreaming = false, end = null }: MarkdownProps): ReactElement {
   const nodes = useMarkdown(text, isStreaming);
   return (
@@ -28,7 +28,7 @@ interface PartProps {
   readonly end: ReactNode;
 }
 
-/** A part of the page; one that says the same as before is not drawn anew. */
+/** Renders one node; an unchanged node does not render again. */
 const Part: MemoExoticComponent<(props: PartProps) => ReactElement> = memo(
   ({ node, end }: PartProps) => draw(node, end),
   (before, after) =>
@@ -37,7 +37,7 @@ const Part: MemoExoticComponent<(props: PartProps) => ReactElement> = memo(
     before.node.raw === after.node.raw,
 );
 
-/** What is in a node, with the end behind its last word. */
+/** Renders the children of a node, with the end content after the last word. */
 const inside = ({ children }: MarkdownNode, end: ReactNode): ReactNode =>
   children.length === 0
     ? end
@@ -110,7 +110,7 @@ function drawInline(node: MarkdownNode, end: ReactNode): ReactElement {
     case 'link':
       return <Link href={String(token.attrGet('href'))}>{inside(node, end)}</Link>;
     case 'image':
-      // loading it would tell its server who reads
+      // loading it would disclose the reader to its server
       return (
         <Link href={String(token.attrGet('src'))}>{token.content || token.attrGet('src')}</Link>
       );
@@ -168,7 +168,7 @@ interface HeadingProps {
   readonly children: ReactNode;
 }
 
-/** The page has its title above: those of a text come below it. */
+/** Lowers headings: the page has its title above them. */
 function Heading({ level, children }: HeadingProps): ReactElement {
   const Tag = level <= 1 ? 'h3' : level === 2 ? 'h4' : 'h5';
   return <Tag>{children}</Tag>;

@@ -1,13 +1,13 @@
 import type { UiMessage } from '../../ui/ui-message.ts';
 import type { GlyphName } from '../glyphs.tsx';
 
-/** Why a run stopped that the conversation has left behind. */
+/** Why an earlier run stopped. */
 export interface StopNote {
   readonly glyph: GlyphName;
   readonly text: string;
 }
 
-/** What happened, without what to do about it: the run continued, or a new message was sent. */
+/** Returns what happened, without an action: the run continued, or a new message was sent. */
 export function stopNote({ content, metadata }: UiMessage): StopNote {
   const { continuation, status_type: type } = metadata;
   const glyph = type === 'error' ? 'failed' : 'stopped';

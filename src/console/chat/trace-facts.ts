@@ -1,34 +1,34 @@
 import type { Trace, TraceBar, TraceStep } from '../../trace/trace.ts';
 
-/** What the trace knows of one call. */
+/** Trace facts of one call. */
 export interface CallFact {
   readonly step: number;
   readonly bar: TraceBar;
-  /** How the policy for errors has judged the step, as it was recorded. */
-  readonly judgement: string | null;
+  /** The recorded result of the error policy for the step. */
+  readonly policyText: string | null;
 }
 
-/** A call of the model that failed; the run waited and tried again, or gave up. */
+/** A failed model call. The run waited and retried, or ended. */
 export interface ModelFailure {
   readonly step: number;
   readonly attempt: number;
   readonly error: string;
-  /** As it was recorded, such as `rate_limit`. */
+  /** Recorded type, such as `rate_limit`. */
   readonly errorType: string | null;
   readonly durationMs: number;
   readonly waitMs: number;
-  /** Nothing has followed yet. */
+  /** Whether no step has followed yet. */
   readonly isLast: boolean;
   readonly willRetry: boolean;
 }
 
-/** The trace of one turn, ready to be asked. */
+/** Trace facts of one turn. */
 export interface TurnFacts {
   readonly calls: ReadonlyMap<string, CallFact>;
   readonly failures: readonly ModelFailure[];
-  /** Numbers of steps that ended with words alone, in order. */
+  /** Numbers of steps that ended with text only, in order. */
   readonly answers: readonly number[];
-  /** Only steps of the newest run can be opened from here. */
+  /** Whether this is the newest run: only its steps can be opened from here. */
   readonly isNewest: boolean;
 }
 
@@ -40,9 +40,9 @@ export function factsOf(trace: Trace, isNewest: boolean): TurnFacts {
   const answers: number[] = [];
   for (const [place, step] of trace.steps.entries()) {
     const { number, type, bars } = step;
-    const judgement = judgementOf(step);
+    const policyText = policyTextOf(step);
     for (const bar of bars)
-      if (bar.callId !== null) calls.set(bar.callId, { step: number, bar, judgement });
+      if (bar.callId !== null) calls.set(bar.callId, { step: number, bar, policyText });
     if (type === 'error') failures.push(failureOf(step, place === trace.steps.length - 1));
     else if (!bars.some(({ kind }) => kind === 'tool')) answers.push(number);
   }
@@ -56,7 +56,7 @@ function failureOf(step: TraceStep, isLast: boolean): ModelFailure {
     step: number,
     attempt,
     errorType: model?.state === 'timeout' ? 'timeout' : errorTypeOf(step),
-    error: model?.error ?? step.notes[0] ?? 'it gave no answer',
+    error: model?.error ?? step.notes[0] ?? 'it did not answer',
     durationMs: model?.durationMs ?? durationMs,
     waitMs,
     isLast,
@@ -67,8 +67,8 @@ function failureOf(step: TraceStep, isLast: boolean): ModelFailure {
 const policyEvaluation = ({ outcome }: TraceStep) =>
   outcome?.evaluations.find(({ criterion }) => criterion === 'ErrorPolicyCriterion');
 
-/** Only while it led on: what it led to in the end is said by the banner. */
-const judgementOf = (step: TraceStep): string | null =>
+/** Returns the policy result only if the run continued: the banner shows the final one. */
+const policyTextOf = (step: TraceStep): string | null =>
   step.outcome?.shouldContinue ? (policyEvaluation(step)?.reason ?? null) : null;
 
 function errorTypeOf(step: TraceStep): string | null {
@@ -76,8 +76,8 @@ function errorTypeOf(step: TraceStep): string | null {
   return typeof type === 'string' ? type : null;
 }
 
-/** "rate-limited": what went wrong with the model, in two words, and the rest of the sentence. */
+/** Returns a short title such as "rate-limited", and the rest of the sentence. */
 export function failureWords({ error, errorType }: ModelFailure): readonly [string, string] {
-  if (errorType === 'rate_limit' || /\b429\b/.test(error)) return ['Model rate-limited', error];
+  if (errorType === 'rate_limit') return ['Model rate-limited', error];
   return [errorType === 'timeout' ? 'Model timed out' : 'Model call failed', error];
 }

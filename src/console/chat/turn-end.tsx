@@ -18,7 +18,7 @@ export interface TurnEndProps extends Pick<
   readonly onNewMessage: () => void;
 }
 
-/** Closes a turn: why it stopped and how to continue. A completed turn is one quiet line. */
+/** Renders the end of a turn: why it stopped and how to continue. A completed turn is one line. */
 export function TurnEnd(props: TurnEndProps): ReactElement | null {
   const { status, trace, detail, stop } = props;
   const sentence = sentenceOf(props);
@@ -26,12 +26,12 @@ export function TurnEnd(props: TurnEndProps): ReactElement | null {
   const link =
     step === null ? null : (
       <button type="button" className="chat-link" onClick={() => props.onOpenStep(step)}>
-        {`All checks at step ${step}`}
+        {`View decision`}
       </button>
     );
   if (status === 'completed') return <Completed {...props} link={link} />;
   const shown = sentence ?? (stop ? liveSentence(stop) : null);
-  // a grant stands in the conversation from the moment it is given
+  // the conversation shows a grant from the moment it is given
   if (!shown || props.grantState.kind === 'granted') return null;
   const outcome = trace?.outcome ?? detail?.outcome ?? null;
   return (
@@ -50,7 +50,7 @@ export function TurnEnd(props: TurnEndProps): ReactElement | null {
   );
 }
 
-/** From the record that is about this run and this end; one from before is about something else. */
+/** Returns the sentence of the record for this run and status; an older record does not match. */
 function sentenceOf({ trace, detail, status, executionId }: TurnEndProps): StopSentence | null {
   const fits = (record: Pick<Trace | SessionDetail, 'executionId' | 'status'> | null): boolean =>
     record?.status === status && (executionId === null || record.executionId === executionId);
@@ -58,7 +58,7 @@ function sentenceOf({ trace, detail, status, executionId }: TurnEndProps): StopS
   return fits(detail) ? (detail?.stop ?? null) : null;
 }
 
-/** What the live stream said: the record that caps its grants may come later. */
+/** Returns the sentence of the live stream: the record with capped grants may arrive later. */
 function liveSentence({ stop_message, explanation }: UiStop): StopSentence {
   const { headline, detail } = explanation ?? { headline: stop_message, detail: '' };
   return {

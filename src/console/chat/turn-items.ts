@@ -6,16 +6,16 @@ import type { UiMessage } from '../../ui/ui-message.ts';
 import { callStatusOf } from './call-status.ts';
 import type { CallFact, ModelFailure, TurnFacts } from './trace-facts.ts';
 
-/** One try of a call, or a failed call of the model between two tries. */
+/** One attempt of a call, or a failed model call between two attempts. */
 export type Try =
   | { readonly kind: 'call'; readonly row: ToolCallItem; readonly fact: CallFact | null }
   | { readonly kind: 'model'; readonly failure: ModelFailure };
 
-/** A call with everything that became of it: tries again are part of it. */
+/** A call with all its attempts. */
 export interface CallItem {
   readonly key: string;
   readonly tries: readonly Try[];
-  /** The try that counts. */
+  /** The attempt that counts. */
   readonly row: ToolCallItem;
   readonly fact: CallFact | null;
 }
@@ -26,12 +26,12 @@ export type TurnItem =
   | CallsItem
   | { readonly kind: 'failures'; readonly key: string; readonly failures: readonly ModelFailure[] }
   | { readonly kind: 'granted'; readonly key: string; readonly line: GrantedLine }
-  /** What happens right now, or why it stopped before. */
+  /** Current activity, or why an earlier run stopped. */
   | { readonly kind: 'note' | 'stop'; readonly key: string; readonly message: UiMessage };
 
-/** `Granted 5 steps · you · 14:11`. */
+/** A line such as `You allowed 5 more steps · 14:11`. */
 export interface GrantedLine {
-  /** The row it stands behind; null at the top of the turn. */
+  /** The row before it; null at the top of the turn. */
   readonly after: string | null;
   readonly text: string;
   readonly at: string;
@@ -40,11 +40,11 @@ export interface GrantedLine {
 export interface CallsItem {
   readonly kind: 'calls';
   readonly key: string;
-  /** Numbers of the first and the last step; null while they are not known. */
+  /** Numbers of the first and the last step; null while unknown. */
   readonly from: number | null;
   readonly to: number | null;
   readonly calls: readonly CallItem[];
-  /** What agents inside these calls are doing. */
+  /** Activity of nested agents in these calls. */
   readonly notes: readonly UiMessage[];
 }
 
@@ -65,7 +65,7 @@ interface Item {
   group: Group;
 }
 
-/** The rows of a turn as they are drawn: calls of a step together, a retry in the place of its first try. */
+/** Converts the rows of a turn to items: calls of a step in one group, a retry in the item of its first attempt. */
 export function turnItems(
   rows: readonly ConversationRow[],
   facts: TurnFacts,
@@ -75,7 +75,7 @@ export function turnItems(
   let made: Item[] = [];
   let failures = facts.failures;
   let answers = facts.answers;
-  /** The group that more can be put into, as long as nothing else came after it. */
+  /** The last group, while more calls may join it. */
   let open: Group | null = null;
   const before = (step: number | null): readonly ModelFailure[] => {
     const due = step === null ? [] : failures.filter((failure) => failure.step < step);
@@ -88,31 +88,31 @@ export function turnItems(
     open = null;
   };
 
-  /** What follows a grant stands below it, also a retry. */
-  const pushGranted = (place: number): void => {
+  /** Adds grants before a row. Later items start below, also a retry. */
+  const pushGranted = (index: number): void => {
     for (const line of granted) {
-      if (placeOf(line, rows) !== place) continue;
+      if (indexOf(line, rows) !== index) continue;
       items.push({ kind: 'granted', key: `granted ${line.at}`, line });
       open = null;
       made = [];
     }
   };
 
-  for (const [place, row] of rows.entries()) {
-    pushGranted(place);
+  for (const [index, row] of rows.entries()) {
+    pushGranted(index);
     const { message, calls } = row;
     if (message.role === 'status') {
       const isNested = message.metadata.agent_id !== undefined;
       if (isNested && open) open.notes.push(message);
       else if (message.metadata.continuation)
         items.push({ kind: 'stop', key: message.id, message });
-      else if (!isToldByCalls(message)) items.push({ kind: 'note', key: message.id, message });
+      else if (!isShownByCalls(message)) items.push({ kind: 'note', key: message.id, message });
       continue;
     }
     const step = stepOf(calls, facts) ?? (calls.length === 0 ? (answers[0] ?? null) : null);
     if (calls.length === 0) answers = answers.slice(1);
     const due = before(step);
-    const origins = calls.map((call) => originOf(call, made, place, facts));
+    const origins = calls.map((call) => originOf(call, made, index, facts));
     const first = origins.find((origin) => origin !== null) ?? null;
     if (first) first.tries.push(...due.map((failure) => ({ kind: 'model', failure }) as const));
     else pushFailures(due);
@@ -130,8 +130,8 @@ export function turnItems(
       if (!origin || !call) continue;
       const fact = facts.calls.get(call.call.id) ?? null;
       origin.tries.push({ kind: 'call', row: call, fact });
-      Object.assign(origin, { row: call, fact, step: place });
-      // its row holds a try of this step too, wherever the row stands
+      Object.assign(origin, { row: call, fact, step: index });
+      // its item has an attempt of this step too, wherever it is
       if (origin.group.from !== null) origin.group.to = step ?? origin.group.to;
     }
     if (fresh.length === 0) continue;
@@ -151,7 +151,7 @@ export function turnItems(
     for (const call of fresh) {
       const fact = facts.calls.get(call.call.id) ?? null;
       const tries: Try[] = [{ kind: 'call', row: call, fact }];
-      const item = { key: call.call.id, tries, row: call, fact, step: place, group };
+      const item = { key: call.call.id, tries, row: call, fact, step: index, group };
       made.push(item);
       group.calls.push(item);
     }
@@ -161,16 +161,16 @@ export function turnItems(
   return items;
 }
 
-/** Before which row a line stands. The server may give a row another name: then the time tells. */
-function placeOf({ after, at }: GrantedLine, rows: readonly ConversationRow[]): number {
+/** Returns the row before which a line belongs. The server may rename a row: then the time decides. */
+function indexOf({ after, at }: GrantedLine, rows: readonly ConversationRow[]): number {
   const known = rows.findIndex(({ message }) => message.id === after);
   if (known >= 0 || after === null) return known + 1;
   const next = rows.findIndex(({ message }) => message.timestamp > at);
   return next < 0 ? rows.length : next;
 }
 
-/** Which calls run is seen at the calls. */
-const isToldByCalls = ({ metadata: { status_type: type } }: UiMessage): boolean =>
+/** Whether the calls already show which tools run. */
+const isShownByCalls = ({ metadata: { status_type: type } }: UiMessage): boolean =>
   type === 'tool_call' || type === 'tool_result';
 
 const stepOf = (calls: readonly ToolCallItem[], facts: TurnFacts): number | null => {
@@ -181,11 +181,11 @@ const stepOf = (calls: readonly ToolCallItem[], facts: TurnFacts): number | null
   return null;
 };
 
-/** The failed call that this one tries again: of the same tool, best with the same arguments, in an earlier step. */
+/** Finds the failed call that this one retries: the same tool in an earlier step, best with the same arguments. */
 function originOf(
   { call }: ToolCallItem,
   made: readonly Item[],
-  place: number,
+  index: number,
   facts: TurnFacts,
 ): Item | null {
   const fact = facts.calls.get(call.id);
@@ -193,7 +193,7 @@ function originOf(
   const failed = made.filter(
     (item) =>
       item.row.call.name === call.name &&
-      item.step < place &&
+      item.step < index &&
       callStatusOf(item.row, item.fact).isFailure,
   );
   return failed.findLast(({ row }) => sameJson(row.call.args, call.args)) ?? failed.at(-1) ?? null;

@@ -17,20 +17,20 @@ export interface TurnViewProps {
   readonly turn: Turn;
   readonly number: number;
   readonly facts: TurnFacts;
-  /** "Today, 14:04" above it; null where none is needed. */
+  /** Time above the turn, such as "Today, 14:04"; null if none is needed. */
   readonly day: string | null;
-  /** Of the message, until the server has it. */
+  /** Send action of the message, until the server has it. */
   readonly delivery: SessionAction | null;
   readonly isQueued: boolean;
-  /** Numbers of its steps are on their way. */
+  /** Whether the step numbers are still loading. */
   readonly isLive: boolean;
-  /** Why the run stopped is shown below: the line that says so is left out. */
+  /** Whether the end of the turn is shown below: then the stop line is omitted. */
   readonly stoppedAt: string | null;
   readonly granted: readonly GrantedLine[];
   readonly onRetry: (actionId: string) => void;
   readonly onEdit: (actionId: string, text: string) => void;
   readonly onOpenStep: (step: number) => void;
-  /** Behind the last row: what the turn waits for, or why it ended. */
+  /** Content after the last row: approvals, or why it ended. */
   readonly children?: ReactNode;
 }
 
@@ -113,7 +113,7 @@ function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
   }
 }
 
-/** What the model said; a caret as long as it speaks. */
+/** Renders the model's text, with a caret while it streams. */
 function Said({ row }: { readonly row: ConversationRow }): ReactElement {
   const { message, isStreaming } = row;
   const { whole, status, problem, load } = useWhole(message.metadata.content_ref);

@@ -1,14 +1,14 @@
 import type { ConversationRow } from '../../react/conversation-rows.ts';
 
-/** What a person said, and all that followed until they spoke again. */
+/** A user message and everything that follows until the next one. */
 export interface Turn {
   readonly id: string;
-  /** Null for what came before anybody spoke. */
+  /** The user message; null before the first one. */
   readonly user: ConversationRow | null;
   readonly rows: readonly ConversationRow[];
 }
 
-/** Turns of `before` that still hold are used again, so that only news is drawn. */
+/** Groups rows into turns. Reuses unchanged turns of `before`, so that only changes render. */
 export function turnsOf(
   rows: readonly ConversationRow[],
   before: readonly Turn[] = [],
@@ -36,19 +36,19 @@ const isSame = (a: Turn, b: Turn): boolean =>
 const isWaiting = ({ user, rows }: Turn): boolean =>
   user?.message.metadata.pending === true && rows.length === 0;
 
-/** The turn that is worked on, or was last: what waits behind it has not begun. */
+/** Returns the turn that runs, or ran last: queued turns after it have not started. */
 export const activeTurn = (turns: readonly Turn[]): Turn | null =>
   turns.findLast((turn) => !isWaiting(turn)) ?? turns.at(-1) ?? null;
 
-/** More turns than this are folded when a session is opened, all but the last ones. */
+/** Number of turns above which all but the last are folded when a session opens. */
 const foldOver = 3;
 const keptOpen = 2;
 
-/** From which turn on everything is shown. */
+/** Returns the id of the first turn that is not folded. */
 export const firstOpen = (turns: readonly Turn[]): string | null =>
   (turns.length > foldOver ? turns.at(-keptOpen) : turns[0])?.id ?? null;
 
-/** "2 earlier turns · 5 steps", "1 earlier turn · answered in 2 steps": only what the messages show. */
+/** Returns "2 earlier turns · 5 steps" or "1 earlier turn · answered in 2 steps", from the messages only. */
 export function earlierText(turns: readonly Turn[]): string {
   const steps = turns
     .flatMap(({ rows }) => rows)

@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from 'react';
 import type { UiMessage } from '../../ui/ui-message.ts';
 
-/** Text that was on the screen and does not count: the model failed in the middle and begins anew. */
+/** Visible text that was discarded: the model call failed and starts again. */
 export interface Discarded {
   readonly id: string;
   readonly text: string;
 }
 
-/** How long it stays, struck out. */
+/** Milliseconds for which it stays, struck out. */
 const shownMs = 1_600;
 
 const streamed = (messages: readonly UiMessage[]): UiMessage | undefined =>
   messages.findLast(({ role, metadata }) => role === 'assistant' && metadata.streaming === true);
 
-/** The live text that has just been thrown away; null when there is none, or when it has been seen. */
+/** Returns the streamed text that was just discarded; null if there is none, or after its time. */
 export function useDiscarded(messages: readonly UiMessage[], isLive: boolean): Discarded | null {
   const last = useRef<UiMessage | undefined>(undefined);
   const [discarded, setDiscarded] = useState<Discarded | null>(null);
@@ -22,7 +22,7 @@ export function useDiscarded(messages: readonly UiMessage[], isLive: boolean): D
     last.current = streamed(messages);
     if (!before || before.content === '' || !isLive) return;
     const now = messages.findLast(({ id }) => id === before.id);
-    // a finished message says all that was streamed
+    // a finished message contains all that was streamed
     if (now ? now.content.startsWith(before.content.trimEnd()) || !now.metadata.streaming : false)
       return;
     setDiscarded({ id: before.id, text: before.content });

@@ -1,18 +1,18 @@
 import { useCallback, useLayoutEffect, useState, type RefObject } from 'react';
 
-/** Above the card, so that one sees that it begins there. */
+/** Pixels above the card, so that its start is visible. */
 const marginPx = 12;
 
 export interface FirstQuestion {
   readonly onScroll: () => void;
-  /** The first question lies below what is in sight. */
+  /** Whether the first approval is below the visible area. */
   readonly isBelow: boolean;
 }
 
-/** A reader at the end is taken to the first question of several, and stays there while the others wait below. */
+/** Scrolls a reader at the end to the first of several approvals, and stays there. */
 export function useFirstQuestion(
   box: RefObject<HTMLElement | null>,
-  /** Changes when other questions are asked; null while there are none. */
+  /** Key that changes with other approvals; null while there are none. */
   asked: string | null,
   follow: { readonly onScroll: () => void },
 ): FirstQuestion {
@@ -20,21 +20,21 @@ export function useFirstQuestion(
   const { onScroll: onFollow } = follow;
   const onScroll = useCallback((): void => {
     onFollow();
-    const place = placeIn(box.current);
-    setBelow(place !== null && place.top > place.height - 2 * marginPx);
+    const edges = edgesIn(box.current);
+    setBelow(edges !== null && edges.top > edges.height - 2 * marginPx);
   }, [box, onFollow]);
   useLayoutEffect(() => {
     const log = box.current;
-    const place = placeIn(log);
-    // in sight or further down: nothing moves
-    if (log && asked !== null && place && place.top < 0) log.scrollTop += place.top - marginPx;
+    const edges = edgesIn(log);
+    // visible or further down: do not scroll
+    if (log && asked !== null && edges && edges.top < 0) log.scrollTop += edges.top - marginPx;
     onScroll();
   }, [box, asked, onScroll]);
   return { onScroll, isBelow };
 }
 
-/** Where the first card begins, from the upper edge of what is in sight. */
-function placeIn(
+/** Returns the offset of the first card from the top of the visible area. */
+function edgesIn(
   box: HTMLElement | null,
 ): { readonly top: number; readonly height: number } | null {
   const card = box?.querySelector('.onward-approval');

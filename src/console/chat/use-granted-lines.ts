@@ -10,7 +10,7 @@ interface Place {
   readonly after: string | null;
 }
 
-/** Where grants were given: each line replaces its banner, and the run continues below it. */
+/** Remembers where grants were given: each line replaces its banner, and the run continues below it. */
 export function useGrantedLines(
   grantState: GrantState,
   active: Turn | null,

@@ -5,16 +5,16 @@ interface Reading {
   readonly text: string;
   readonly isStreaming: boolean;
   readonly nodes: readonly MarkdownNode[];
-  /** When a text that grows may be read again. */
+  /** Time at which a growing text may be parsed again. */
   readonly dueAt: number;
 }
 
-/** A reading that took less is repeated with every frame. */
+/** Milliseconds below which parsing repeats with every frame. */
 const SHORT_MS = 4;
-/** Of the time of the page, reading a text that grows takes one part in so many. */
+/** Parsing of a growing text takes at most one part in this many of the page's time. */
 const SHARE = 10;
 
-/** The parts of a text. The longer a text that grows, the less often it is read: the page stays free. */
+/** Parses a text. The longer a growing text, the less often it is parsed, so that the page stays responsive. */
 export function useMarkdown(text: string, isStreaming: boolean): readonly MarkdownNode[] {
   const last = useRef<Reading | null>(null);
   const [, readAgain] = useReducer((count: number) => count + 1, 0);

@@ -8,7 +8,7 @@ import { activeTurn, firstOpen, turnsOf, type Turn } from './turns.ts';
 export interface ChatTurns {
   readonly earlier: readonly Turn[];
   readonly shown: readonly Turn[];
-  /** The turn that is worked on, or was last. */
+  /** The turn that runs, or ran last. */
   readonly active: Turn | null;
   readonly factsOf: (turn: Turn) => TurnFacts;
 }
@@ -16,12 +16,12 @@ export interface ChatTurns {
 interface Kept {
   rows: readonly ConversationRow[];
   turns: readonly Turn[];
-  /** What traces said of turns that are over by now. */
+  /** Trace facts of finished turns. */
   facts: Map<string, TurnFacts>;
   newest: { readonly trace: Trace; readonly turnId: string } | null;
 }
 
-/** The conversation in turns. What was drawn before is used again, so that only news is drawn. */
+/** Groups the conversation into turns. Reuses unchanged ones, so that only changes render. */
 export function useTurns(
   state: Pick<UiState, 'messages' | 'status' | 'approvals'>,
   trace: Trace | null,
@@ -47,7 +47,7 @@ export function useTurns(
     return known;
   }, [trace, activeId]);
 
-  // what is open when a session is looked at stays open: only what lies before it is folded
+  // keep what is open when a session opens: fold only what is before it
   const [from, setFrom] = useState<string | null>(null);
   let start = turns.findIndex(({ id }) => id === from);
   if (start < 0) {

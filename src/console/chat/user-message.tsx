@@ -6,13 +6,13 @@ import { Glyph } from '../glyphs.tsx';
 export interface UserMessageProps {
   readonly row: ConversationRow;
   readonly delivery: SessionAction | null;
-  /** It waits until the run before it has ended. */
+  /** Whether it waits for the end of the current run. */
   readonly isQueued: boolean;
   readonly onRetry: (actionId: string) => void;
   readonly onEdit: (actionId: string, text: string) => void;
 }
 
-/** As it was typed. One that could not be sent says why, and can be sent again or taken back. */
+/** Renders a user message. One that could not be sent shows why, and can be retried or edited. */
 export function UserMessage(props: UserMessageProps): ReactElement {
   const { row, delivery, isQueued, onRetry, onEdit } = props;
   const { content, metadata } = row.message;

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that the other theme never flashes. A file, because inline scripts are refused.
+// Runs before the first paint, so that the other theme never flashes. It is a file because the CSP refuses inline scripts.
 (function () {
   let kept = null;
   try {

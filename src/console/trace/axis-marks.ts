@@ -2,7 +2,7 @@ import type { Axis, AxisTick } from './axis.ts';
 import { textWidth } from './text-width.ts';
 import { durationText } from '../../number-text.ts';
 
-/** A word over the axis; `x` in pixels. */
+/** A label above the axis; `x` in pixels. */
 export interface AxisMark {
   readonly key: string;
   readonly text: string;
@@ -11,7 +11,10 @@ export interface AxisMark {
   readonly title?: string;
 }
 
-/** The beginning, the pauses, the end, then round numbers: what would touch an earlier one keeps only its line. */
+/**
+ * Creates the marks: beginning, pauses, end, then round numbers. A label that would touch an earlier one keeps only
+ * its line.
+ */
 export function marksOf(axis: Axis, plotWidth: number): readonly AxisMark[] {
   const marks: AxisMark[] = [];
   const taken: { readonly from: number; readonly to: number }[] = [];

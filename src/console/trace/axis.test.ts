@@ -51,7 +51,7 @@ describe('axisOf', () => {
     [151_000, 6, ['0m', '0m 30s', '1m', '1m 30s', '2m', '2m 30s'], '2m 31s'],
     [5_000_000, 5, ['0h', '30m', '1h'], '1h 23m'],
     [86_400_000 * 3, 4, ['0h', '24h', '48h'], '3d 00h'],
-  ])('speaks one unit over %i ms', (ms, maxTicks, labels, end) => {
+  ])('uses one unit over %i ms', (ms, maxTicks, labels, end) => {
     const axis = axisOf(source([step(0, ms)]), maxTicks);
     expect(axis.ticks.map(({ label }) => label)).toEqual(labels);
     expect(axis.endLabel).toBe(end);
@@ -81,14 +81,14 @@ describe('axisOf', () => {
     expect(axis.place(10_000, 'after')).toBeCloseTo(1);
   });
 
-  it('stands a run of no length', () => {
+  it('accepts a run of no length', () => {
     const axis = axisOf(source([step(0, 0)]));
     expect(axis.place(0, 'before')).toBe(0);
     expect(Number.isFinite(axis.place(5, 'after'))).toBe(true);
     expect(axisOf(source([])).place(0, 'before')).toBe(0);
   });
 
-  it('begins with the first step that is shown when earlier ones are left out', () => {
+  it('starts with the first visible step if earlier ones are omitted', () => {
     const axis = axisOf({ ...source([step(60_000, 4000)], [pause(10)]), hasEarlier: true });
     expect(axis.startMs).toBe(60_000);
     expect(axis.breaks).toEqual([]);
@@ -107,7 +107,7 @@ describe('axisOf', () => {
     expect(at(3100).endMs).toBeGreaterThan(4100);
   });
 
-  it('never goes back, never leaves the chart, and keeps its order around breaks', () => {
+  it('is monotonic, stays inside the chart, and keeps the order around breaks', () => {
     const ms = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
       fc.property(ms, fc.array(ms, { maxLength: 30 }), fc.array(ms), (length, breaks, moments) => {
@@ -135,7 +135,7 @@ describe('axisOf', () => {
     );
   });
 
-  it('has no more ticks than asked for, at whole steps', () => {
+  it('has at most the requested number of ticks, at whole steps', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2_000_000_000 }),
@@ -153,7 +153,7 @@ describe('axisOf', () => {
 });
 
 describe('marksOf', () => {
-  it('never lets two words touch, and keeps the beginning', () => {
+  it('keeps labels apart, and always shows the beginning', () => {
     const ms = fc.integer({ min: 0, max: 600_000 });
     fc.assert(
       fc.property(
@@ -187,7 +187,7 @@ describe('marksOf', () => {
     );
   });
 
-  it('says on a break how long it took and why', () => {
+  it('labels a break with its duration and reason', () => {
     const axis = axisOf(
       source(
         [step(0, 10_000)],

@@ -1,14 +1,14 @@
 import type { Trace, TracePause, TraceStep } from '../../trace/trace.ts';
 import { durationText } from '../../number-text.ts';
 
-/** All places are shares of the width, 0 to 1. */
+/** A horizontal axis. All positions are shares of the width, 0 to 1. */
 export interface AxisTick {
   readonly at: number;
   readonly left: number;
   readonly label: string;
 }
 
-/** Where people were waited for: as wide as every other one, however long it took. */
+/** Pauses: all have the same width, however long they took. */
 export interface AxisBreak {
   readonly at: number;
   readonly left: number;
@@ -22,19 +22,19 @@ export interface Axis {
   readonly ticks: readonly AxisTick[];
   readonly breaks: readonly AxisBreak[];
   readonly endLabel: string;
-  /** Where a moment of working time is; at a pause, the edge before or after it. */
+  /** Returns the position of a working time; at a pause, the edge before or after it. */
   place(at: number, side: 'before' | 'after'): number;
 }
 
 export type AxisSource = Pick<Trace, 'steps' | 'pauses' | 'hasEarlier'>;
 
 const breakShare = 0.07;
-/** Many pauses share this much, so that most of the width is left for the work. */
+/** Share of the width for all pauses together, so that most is left for the work. */
 const breakShareOfAll = 0.28;
 
 /**
- * Working time from left to right; pauses cut it and take none of it. While a step runs the axis ends at a tick
- * ahead of it, so that its bar grows and everything else stays where it is.
+ * Creates an axis of working time; pauses interrupt it and take none of it. While a step runs, the axis ends at a
+ * tick ahead of it, so that its bar grows and everything else stays in position.
  */
 export function axisOf(source: AxisSource, maxTicks: number = 4): Axis {
   const startMs = source.hasEarlier ? (source.steps[0]?.at ?? 0) : 0;
@@ -44,7 +44,7 @@ export function axisOf(source: AxisSource, maxTicks: number = 4): Axis {
   const step = tickStep(Math.max(1, worked - startMs), maxTicks);
   const endMs = isOpen ? (Math.floor(worked / step) + 1) * step : Math.max(worked, startMs + 1);
 
-  const spots = breakSpots(pauses);
+  const spots = breaksOf(pauses);
   const width = Math.min(breakShare, breakShareOfAll / Math.max(1, spots.length));
   const workShare = 1 - width * spots.length;
   const place = (at: number, side: 'before' | 'after'): number => {
@@ -67,7 +67,7 @@ export function axisOf(source: AxisSource, maxTicks: number = 4): Axis {
   };
 }
 
-/** Nothing would be drawn elsewhere. */
+/** Whether two axes draw everything at the same position. */
 export const sameAxis = (a: Axis, b: Axis): boolean =>
   a.startMs === b.startMs &&
   a.endMs === b.endMs &&
@@ -79,7 +79,7 @@ export const sameAxis = (a: Axis, b: Axis): boolean =>
     return other?.at === at && pauses.every((pause, j) => other.pauses[j] === pause);
   });
 
-/** Five thousand arguments are fine for Math.max, a million are not: the last steps reach the furthest. */
+/** Returns the maximum without spreading a million arguments into Math.max; the last steps reach furthest. */
 const ends = (steps: readonly TraceStep[]): number[] =>
   steps
     .slice(-50)
@@ -88,8 +88,8 @@ const ends = (steps: readonly TraceStep[]): number[] =>
       ...step.bars.map((bar) => bar.at + bar.durationMs),
     ]);
 
-/** Pauses at the same moment of work are one break. */
-function breakSpots(
+/** Merges pauses at the same working time into one break. */
+function breaksOf(
   pauses: readonly TracePause[],
 ): { readonly at: number; readonly pauses: readonly TracePause[] }[] {
   const spots = new Map<number, TracePause[]>();
@@ -109,7 +109,7 @@ const steps: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * minute),
 ];
 
-/** The smallest step a person counts in that gives no more than `maxTicks` over `spanMs`. */
+/** Returns the smallest round step that gives at most `maxTicks` over `spanMs`. */
 export const tickStep = (spanMs: number, maxTicks: number): number =>
   steps.find((step) => spanMs / step <= maxTicks) ??
   Math.ceil(spanMs / maxTicks / (24 * hour)) * 24 * hour;
@@ -120,7 +120,7 @@ function ticksOf(startMs: number, endMs: number, step: number): number[] {
   return ticks;
 }
 
-/** All ticks of one axis speak the same unit. */
+/** Formats a tick; all ticks of one axis use the same unit. */
 function tickText(at: number, step: number, endMs: number): string {
   if (endMs < 1000) return `${at} ms`;
   if (step < minute && endMs < 2 * minute) return `${Number((at / 1000).toFixed(3))} s`;

@@ -11,7 +11,7 @@ interface ChartProps {
   readonly chartWidth: number;
 }
 
-/** What one step did and when: the model's lane, then one for each call. */
+/** Renders what one step did and when: the model's lane, then one for each call. */
 export function Chart({ step, axis, plotWidth, chartWidth }: ChartProps): ReactElement {
   return (
     <span className="trace-chart">

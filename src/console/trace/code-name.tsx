@@ -1,6 +1,6 @@
 import { Fragment, type ReactElement } from 'react';
 
-/** A name from code, which may break between its words where there is no room for all of it. */
+/** Renders a name from code, which may wrap between its words. */
 export function CodeName({ name }: { readonly name: string }): ReactElement {
   return (
     <code>

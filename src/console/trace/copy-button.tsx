@@ -8,7 +8,7 @@ const labels: Readonly<Record<Copied, string>> = {
   refused: 'Not copied',
 };
 
-/** Copies a text, and says whether the browser let it. */
+/** Copies a text, and shows whether the browser allowed it. */
 export function CopyButton({ text }: { readonly text: () => string }): ReactElement {
   const [copied, setCopied] = useState<Copied>('not yet');
   useEffect(() => {

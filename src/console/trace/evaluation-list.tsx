@@ -4,7 +4,7 @@ import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import { groupByDecision, type EvaluationGroup } from './precedence.ts';
 import { EvaluationRow } from './evaluation-row.tsx';
 
-/** All checks in order of precedence; a line runs from the deciding one down to the decision. */
+/** Renders all checks in order of precedence; a line runs from the deciding one down to the decision. */
 export function EvaluationList({
   outcome,
 }: {

@@ -5,7 +5,7 @@ import { CodeName } from './code-name.tsx';
 import { MeterView } from './meter-view.tsx';
 import { meterOf, meterTexts, type Meter } from './limit-meter.ts';
 
-/** One criterion: its name, its numbers, its reason as recorded. */
+/** Renders one criterion: its name, its numbers, its recorded reason. */
 export function EvaluationRow({
   evaluation,
   isDecisive,

@@ -5,13 +5,10 @@ import { factsOf } from './facts.ts';
 import type { TraceRow } from './trace-rows.ts';
 import { durationText } from '../../number-text.ts';
 
-/** A step's account as plain text, for an issue or a chat. */
+/** Explains a step as plain text, for an issue or a chat. */
 export function explanationOf(trace: Trace, row: TraceRow): string {
   const { step, outcome } = row;
-  const head = [
-    `Session ${trace.sessionId}`,
-    trace.executionId && `execution ${trace.executionId}`,
-  ];
+  const head = [`Session ${trace.sessionId}`, trace.executionId && `run ${trace.executionId}`];
   const lines = [head.filter(Boolean).join(', ')];
   if (step) {
     const facts = factsOf(step).map(({ text, code }) => (code ? `${text} ${code}` : text));

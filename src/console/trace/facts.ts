@@ -3,14 +3,14 @@ import { answerText } from '../../trace/answer-text.ts';
 import type { TraceStep } from '../../trace/trace.ts';
 import { counted, durationText } from '../../number-text.ts';
 
-/** A short fact about a step; `code` is a word of the record. */
+/** A short fact about a step; `code` is a recorded name. */
 export interface Fact {
   readonly text: string;
   readonly code?: string;
   readonly isBad?: boolean;
 }
 
-/** Facts of a step that are shown before its checks. */
+/** Returns the facts of a step that are shown before its checks. */
 export function factsOf(step: TraceStep): readonly Fact[] {
   const facts: Fact[] = [];
   const tools = step.bars.filter(({ kind }) => kind === 'tool');
@@ -18,7 +18,7 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   if (step.type === 'error') {
     facts.push({ text: 'model call failed' });
     if (model?.error) facts.push({ text: shortened(model.error), isBad: true });
-  } else if (step.type === 'cut') facts.push({ text: 'the model call was cut off' });
+  } else if (step.type === 'cut') facts.push({ text: 'the model call was interrupted' });
   else if (step.finishReason !== null)
     facts.push({ text: 'finish_reason', code: step.finishReason });
   if (tools.length > 0) facts.push({ text: counted(tools.length, 'call') });
@@ -33,11 +33,12 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   for (const { name, approval } of tools)
     if (approval) facts.push({ text: `${name}: ${answerText(approval)}` });
   if (step.waitMs > 0) facts.push({ text: `waited ${durationText(step.waitMs)}` });
-  if (step.softLanding !== null) facts.push({ text: 'last step kept by', code: step.softLanding });
+  if (step.softLanding !== null)
+    facts.push({ text: 'last step reserved by', code: step.softLanding });
   return [...facts, ...notesOf(step.notes)];
 }
 
-/** What a criterion quotes right below is not said twice. */
+/** Returns the text of an error; only "failed" if a criterion below quotes it. */
 function problemText({ outcome }: TraceStep, error: string | null): string {
   const isQuoted = outcome?.evaluations.some(
     ({ facts }) => facts?.kind === 'error' && facts.message === error,
@@ -45,20 +46,20 @@ function problemText({ outcome }: TraceStep, error: string | null): string {
   return error === null || isQuoted ? 'failed' : shortened(error);
 }
 
-/** All of it, unless it is a page: then what the record keeps is in the chat. */
+/** Shortens a long text; the chat has the whole record. */
 const shortened = (error: string): string =>
   error.length > longest ? `${error.slice(0, longest - 1).trimEnd()}…` : error;
 const longest = 600;
 
 const known: Readonly<Record<string, string>> = {
-  argsEdited: 'arguments edited by a person',
-  resultCut: 'a result was cut',
+  argsEdited: 'arguments edited by the approver',
+  resultCut: 'a result was truncated',
   usageUnknown: 'usage unknown',
   contentLeakDropped: 'leaked tool syntax dropped from the text',
   looksLikeToolCall: 'the text looks like a tool call',
 };
 
-/** Notes of the record in words; `name:call` speaks of one call. */
+/** Returns the text of the record's notes; `name:call` is about one call. */
 function notesOf(notes: readonly string[]): Fact[] {
   const names = new Set(notes.map((note) => note.split(':')[0] ?? note));
   return [...names].map((name) => {

@@ -18,14 +18,14 @@ interface InspectorProps {
   readonly paneRef: Ref<HTMLElement>;
 }
 
-/** One step: who said what, and what came of it. */
+/** Renders one step: its checks and its outcome. */
 export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): ReactElement {
   const { step, outcome } = row;
   const isForkable = step !== null && step.type !== 'running' && step.type !== 'waiting';
   return (
     <aside className="trace-inspector" aria-label="Checks of the selected step" ref={paneRef}>
       <header>
-        <h3>{step ? `Step ${row.number}` : 'Before any step'}</h3>
+        <h3>{step ? `Step ${row.number}` : 'Before the first step'}</h3>
         <span className="muted">
           {outcome ? counted(outcome.evaluations.length, 'check') : 'no decision yet'}
         </span>

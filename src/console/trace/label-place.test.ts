@@ -13,7 +13,7 @@ const lane = (from: number, to: number, ...labels: readonly string[]): Lane => (
 });
 
 describe('placeLabel', () => {
-  it('stands right of a bar, and left of one past the middle', () => {
+  it('is right of a bar, and left of one past the middle', () => {
     expect(placeLabel(lane(0, 0.2, 'model 1.42 s'), 400, 400)).toMatchObject({
       side: 'right',
       offset: 86,
@@ -24,14 +24,14 @@ describe('placeLabel', () => {
     });
   });
 
-  it('takes the other side where its own has no room', () => {
+  it('uses the other side if there is no space', () => {
     const long = 'a_tool_with_quite_a_name 0.22 s';
     expect(placeLabel(lane(0.02, 0.6, long, 'short'), 400, 400).side).toBe('right');
     expect(placeLabel(lane(0.3, 0.69, 'search_entities'), 400, 400).side).toBe('right');
     expect(placeLabel(lane(0.4, 0.99, 'search 1 s'), 400, 400).side).toBe('left');
   });
 
-  it('gives way to a shorter label before it is cut, and says all of it on demand', () => {
+  it('uses a shorter label before truncating, with the whole text on demand', () => {
     const placed = placeLabel(lane(0.4, 0.6, 'x'.repeat(60), 'short'), 400, 400);
     expect(placed.parts).toEqual([part('short')]);
     expect(placed.title).toBe('x'.repeat(60));
@@ -40,7 +40,7 @@ describe('placeLabel', () => {
     expect(cut.title).toBe('x'.repeat(60));
   });
 
-  it('never reaches over its bar or out of the chart', () => {
+  it('never covers its bar or leaves the chart', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     const label = fc.string({ minLength: 1, maxLength: 60 });
     fc.assert(
@@ -63,22 +63,22 @@ describe('placeLabel', () => {
 });
 
 describe('plotWidthFor', () => {
-  it('uses the whole chart where every label fits', () => {
+  it('uses the whole chart if every label fits', () => {
     expect(plotWidthFor([lane(0, 0.4, 'model 1 s'), lane(0.9, 1, 'tool 1 s')], 400)).toBe(400);
   });
 
-  it('makes room at the end for the label of a bar that fills the chart', () => {
+  it('reserves space at the end for the label of a bar that fills the chart', () => {
     const bar = lane(0, 1, 'model 2.11 s');
     const plot = plotWidthFor([bar], 412);
     expect(plot).toBeLessThan(412 - textWidth('model 2.11 s'));
     expect(placeLabel(bar, plot, 412).title).toBeNull();
   });
 
-  it('never gives more than half of it away', () => {
+  it('never reserves more than half of it', () => {
     expect(plotWidthFor([lane(0, 1, 'x'.repeat(200))], 400)).toBe(220);
   });
 
-  it('stays as it is while a number counts on', () => {
+  it('does not change while a number grows', () => {
     const widths = ['9.91 s', '9.96 s', '10.1 s', '11.4 s'].map((time) =>
       plotWidthFor([lane(0, 1, `model ${time}`)], 412),
     );

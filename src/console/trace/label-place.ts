@@ -1,19 +1,19 @@
 import type { LabelPart, Lane } from './lanes.ts';
 import { textWidth } from './text-width.ts';
 
-/** In pixels of the chart. */
+/** Position in pixels of the chart. */
 export interface PlacedLabel {
   readonly parts: readonly LabelPart[];
   readonly side: 'left' | 'right';
-  /** From the chart's left edge, or from its right edge where the label stands left of its bar. */
+  /** Distance from the chart's left edge, or from its right edge if the label is left of its bar. */
   readonly offset: number;
   readonly maxWidth: number;
-  /** Set where something of it could not be shown. */
+  /** The whole text, if a part is not shown. */
   readonly title: string | null;
 }
 
 const gap = 6;
-/** A bar of no length is still drawn this wide. */
+/** Minimum width of a bar. */
 export const thinnest = 3;
 
 export const partsWidth = (parts: readonly LabelPart[]): number =>
@@ -24,7 +24,7 @@ export const partsWidth = (parts: readonly LabelPart[]): number =>
 
 const textOf = (parts: readonly LabelPart[]): string => parts.map(({ text }) => text).join(' ');
 
-/** The whole stretch of a lane that is drawn, in pixels. */
+/** Returns the drawn extent of a lane, in pixels. */
 function extentOf(
   { pieces }: Lane,
   plotWidth: number,
@@ -35,8 +35,8 @@ function extentOf(
 }
 
 /**
- * Right of the bar, left of it when the bar lies past the middle, the other side where that has no room. A label that
- * fits nowhere gives way to a shorter one, and only the shortest of all is cut.
+ * Places a label right of the bar, left of a bar past the middle, or on the other side if there is no space. If it
+ * fits nowhere, a shorter label is used, and only the shortest is truncated.
  */
 export function placeLabel(lane: Lane, plotWidth: number, chartWidth: number): PlacedLabel {
   const { from, to } = extentOf(lane, plotWidth);
@@ -64,10 +64,10 @@ export function placeLabel(lane: Lane, plotWidth: number, chartWidth: number): P
   };
 }
 
-/** No label takes more of a chart than this for itself. */
+/** Share of the chart that labels may take. */
 const leastPlot = 0.55;
 
-/** How much of the chart its plot may take so that every label finds room beside its bar. */
+/** Returns the width of the plot that leaves space for every label next to its bar. */
 export function plotWidthFor(lanes: readonly Lane[], chartWidth: number): number {
   let plot = chartWidth;
   for (const lane of lanes) {

@@ -5,7 +5,7 @@ import { durationText } from '../../number-text.ts';
 
 export type PieceKind = 'model' | 'tool' | 'failed' | 'running' | 'unused' | 'paused' | 'backoff';
 
-/** From and to are shares of the width. */
+/** `from` and `to` are shares of the width. */
 export interface Piece {
   readonly kind: PieceKind;
   readonly from: number;
@@ -21,9 +21,9 @@ export interface LabelPart {
 export interface Lane {
   readonly key: string;
   readonly pieces: readonly Piece[];
-  /** What to write beside it, the most telling first; the last needs the least room. */
+  /** Labels next to the bar, longest first; the last needs the least space. */
   readonly labels: readonly (readonly LabelPart[])[];
-  /** All of it, where the label shows less. */
+  /** The whole text, if the label shows less. */
   readonly title: string;
 }
 
@@ -35,7 +35,7 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
   const paused = pauseOf(step, bar, axis);
   if (paused) pieces.push({ kind: 'paused', from: paused.left, to: paused.left + paused.width });
   const from = axis.place(bar.at, 'after');
-  // what waits for a person is drawn as the pause; what waits its turn as a mark where it will begin
+  // a call that needs approval is drawn as the pause; a queued one as a mark where it will start
   if (bar.state !== 'waiting' || !paused)
     pieces.push({
       kind: pieceKindOf(bar),
@@ -63,10 +63,10 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
   };
 }
 
-/** More pixels than the shortest label takes beside the name. */
+/** Pixels, more than the shortest label takes next to the name. */
 const besideName = 110;
 
-/** The lanes whose bars may leave no room for a label; of thousands of steps these are few. */
+/** Returns the lanes whose bars may leave no space for a label; of thousands of steps these are few. */
 export function crowdedLanes(
   steps: readonly TraceStep[],
   axis: Axis,
@@ -82,7 +82,7 @@ export function crowdedLanes(
   );
 }
 
-/** The break in which this call waited: the last one of its step that was there when it began. */
+/** Returns the break in which this call waited: the last one of its step that existed when it started. */
 function pauseOf(step: TraceStep, bar: TraceBar, axis: Axis): Axis['breaks'][number] | undefined {
   if (bar.state !== 'waiting' && bar.pausedMs <= 0) return undefined;
   const own = axis.breaks.filter(({ pauses }) => pauses.some((p) => p.step === step.number));
@@ -97,7 +97,7 @@ function pieceKindOf(bar: TraceBar): PieceKind {
   return bar.state === 'ok' ? bar.kind : bar.kind === 'model' ? 'failed' : 'unused';
 }
 
-/** One word, never half a sentence: all of an error is in the inspector. A provider's status code says it best. */
+/** Returns one word for an error; the inspector has all of it. A provider's status code is the best one. */
 function problemWord({ kind, state, error }: TraceBar): string {
   if (state === 'timeout') return 'timeout';
   return (kind === 'model' && /^[45]\d\d\b/.exec(error ?? '')?.[0]) || 'failed';
@@ -110,7 +110,7 @@ function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, problem: strin
   if (bar.state === 'waiting')
     return step.type === 'waiting'
       ? [...label, { text: 'needs approval', tone: 'waiting' }]
-      : [...label, { text: 'waits its turn', tone: 'quiet' }];
+      : [...label, { text: 'queued', tone: 'quiet' }];
   label.push({ text: durationText(bar.durationMs), tone: 'quiet' });
   if (failed) label.push({ text: problem, tone: 'failed' });
   else if (bar.state !== 'ok' && bar.state !== 'running')

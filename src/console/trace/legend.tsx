@@ -12,7 +12,7 @@ const names: readonly (readonly [PieceKind, string])[] = [
   ['paused', 'paused, not to scale'],
 ];
 
-/** Names the marks that are there, and no others. */
+/** Renders the names of the marks in use. */
 export function Legend({ trace }: { readonly trace: Trace }): ReactElement | null {
   if (trace.steps.length === 0) return null;
   const seen = kindsIn(trace);

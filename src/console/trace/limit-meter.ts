@@ -7,9 +7,9 @@ import { secondsOfText } from './trace-format.ts';
 
 export type MeterUnit = 'count' | 'seconds' | 'money';
 
-/** How much of a limit is used, as the record says it. */
+/** Recorded use of a limit. */
 export interface Meter {
-  /** Null where it cannot be known. */
+  /** Null if it is not known. */
   readonly used: number | null;
   readonly limit: number;
   readonly unit: MeterUnit;
@@ -24,14 +24,14 @@ const units: Readonly<Record<string, MeterUnit>> = {
   SessionTimeLimit: 'seconds',
 };
 
-/** A limit as it was set: `$1.00`, `180 s`, `300,000`. */
+/** Formats a limit: `$1.00`, `180 s`, `300,000`. */
 export function limitText(criterion: string, limit: number): string {
   const unit = own(units, criterion) ?? 'count';
   if (unit === 'money') return exactMoneyText(limit);
   return unit === 'seconds' ? secondsOfText(0, limit)[1] : countText(limit);
 }
 
-/** The numbers that a criterion recorded; null for criteria that count nothing. */
+/** Returns the numbers that a criterion recorded; null for criteria that count nothing. */
 export function meterOf(evaluation: ContinuationEvaluation): Meter | null {
   const facts = factsOf(evaluation);
   if (evaluation.criterion === 'ErrorPolicyCriterion') return retriesOf(evaluation);
@@ -49,11 +49,11 @@ export function meterOf(evaluation: ContinuationEvaluation): Meter | null {
 const meterUnit = ({ unit }: LimitFacts): MeterUnit =>
   unit === 'cost' ? 'money' : unit === 'seconds' ? 'seconds' : 'count';
 
-/** Every failure in a row uses a retry, and the one after the last has none left to use. */
+/** Counts retries: every failure in a row uses one, except the failure after the last retry. */
 function retriesOf({ context, stopReason }: ContinuationEvaluation): Meter | null {
   const { consecutiveFailures, maxRetries, handling } = context;
   if (typeof consecutiveFailures !== 'number' || typeof maxRetries !== 'number') return null;
-  // where the policy does not retry, none was used
+  // a policy that does not retry used none
   if (maxRetries <= 0 || stopReason === 'error' || handling === 'ignore') return null;
   return {
     used: Math.min(consecutiveFailures, maxRetries),
@@ -63,7 +63,7 @@ function retriesOf({ context, stopReason }: ContinuationEvaluation): Meter | nul
   };
 }
 
-/** `5` and `5`, `17.3` and `120 s`, `$0.0225` and `$0.10`. */
+/** Returns `5` and `5`, `17.3` and `120 s`, `$0.0225` and `$0.10`. */
 export function meterTexts({
   used,
   limit,

@@ -3,7 +3,7 @@ import type { ContinuationDecision } from '../../continuation/decision.ts';
 import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import { CodeName } from './code-name.tsx';
 import { decisionNames, precedence } from './precedence.ts';
-import { columnsOf, matrixOf, mostColumns, type MatrixCell } from './matrix.ts';
+import { columnsOf, matrixOf, maxColumns, type MatrixCell } from './matrix.ts';
 import type { TraceRow } from './trace-rows.ts';
 
 interface MatrixProps {
@@ -12,14 +12,14 @@ interface MatrixProps {
   readonly onSelect: (number: number) => void;
 }
 
-/** The decision of each check in each step; a ring marks the deciding check. */
+/** Renders the decision of each check in each step; a ring marks the deciding check. */
 export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElement | null {
   const columns = useMemo(() => columnsOf(rows, selected), [rows, selected]);
   const first = columns[0]?.number;
   const last = columns.at(-1)?.number;
   const { evaluations } = useMemo(() => matrixOf(columns), [columns]);
   const pane = useRef<HTMLDivElement>(null);
-  // the newest columns are the ones to see first
+  // the newest columns are visible first
   useLayoutEffect(() => {
     const element = pane.current;
     if (element) element.scrollLeft = element.scrollWidth;
@@ -29,7 +29,7 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
     <section className="trace-matrix" aria-labelledby="trace-matrix-title">
       <h3 id="trace-matrix-title">
         Checks by step
-        {rows.length > mostColumns && (
+        {rows.length > maxColumns && (
           <span className="muted">
             {' '}
             {first} to {last}
@@ -88,7 +88,7 @@ function Vote({ cell, name }: { readonly cell: MatrixCell; readonly name: string
   const { evaluation, isDecisive } = cell;
   if (!evaluation)
     return (
-      <span className="matrix-none" role="img" aria-label={`${name}: not asked`}>
+      <span className="matrix-none" role="img" aria-label={`${name}: not evaluated`}>
         ·
       </span>
     );
@@ -98,7 +98,7 @@ function Vote({ cell, name }: { readonly cell: MatrixCell; readonly name: string
       className="vote"
       data-vote={evaluation.decision}
       role="img"
-      aria-label={`${name}: ${says}${isDecisive ? ', decisive' : ''}`}
+      aria-label={`${name}: ${says}${isDecisive ? ', decided' : ''}`}
       title={evaluation.reason}
     >
       <Glyph name={decisionGlyph[evaluation.decision]} size={11} />
@@ -124,7 +124,7 @@ function VoteLegend(): ReactElement {
       ))}
       <span>
         <i className="legend-ring" aria-hidden="true" />
-        decisive
+        decided
       </span>
     </p>
   );

@@ -9,7 +9,7 @@ export interface MatrixCell {
 
 export interface MatrixRow {
   readonly name: string;
-  /** One for each column. */
+  /** One cell for each column. */
   readonly cells: readonly MatrixCell[];
 }
 
@@ -18,23 +18,23 @@ export interface Matrix {
   readonly evaluations: readonly MatrixRow[];
 }
 
-/** More steps than this are not shown at once. */
-export const mostColumns = 24;
+/** Maximum visible steps. */
+export const maxColumns = 24;
 
-/** The newest steps, or those around the selected one where it is older. */
+/** Returns the newest steps, or those around an older selected one. */
 export function columnsOf(
   rows: readonly TraceRow[],
   selected: number | undefined,
 ): readonly TraceRow[] {
-  if (rows.length <= mostColumns) return rows;
-  const newest = rows.length - mostColumns;
+  if (rows.length <= maxColumns) return rows;
+  const newest = rows.length - maxColumns;
   const at = rows.findIndex(({ number }) => number === selected);
   if (at < 0 || at >= newest) return rows.slice(newest);
-  const from = Math.max(0, Math.min(newest, at - mostColumns / 2));
-  return rows.slice(from, from + mostColumns);
+  const from = Math.max(0, Math.min(newest, at - maxColumns / 2));
+  return rows.slice(from, from + maxColumns);
 }
 
-/** Every criterion that spoke in these steps, as they were asked. */
+/** Returns every criterion of these steps, in evaluation order. */
 export function matrixOf(columns: readonly TraceRow[]): Matrix {
   const names = new Set<string>();
   // the newest outcome has the best order

@@ -1,13 +1,13 @@
 import type { ReactElement } from 'react';
 import type { Meter } from './limit-meter.ts';
 
-/** Up to here every unit is a segment of its own. */
-const mostSegments = 10;
+/** Maximum number of segments; above it, the meter is one bar. */
+const maxSegments = 10;
 
-/** A picture of the two numbers beside it. */
+/** Renders the two numbers next to it as a bar. */
 export function MeterView({ used, limit, unit, tone }: Meter): ReactElement | null {
   if (used === null) return null;
-  if (unit === 'count' && Number.isInteger(limit) && limit <= mostSegments)
+  if (unit === 'count' && Number.isInteger(limit) && limit <= maxSegments)
     return (
       <span className="meter meter-segments" data-tone={tone} aria-hidden="true">
         {Array.from({ length: limit }, (_, i) => (

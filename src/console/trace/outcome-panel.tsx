@@ -7,7 +7,7 @@ import { Glyph, type GlyphName } from '../glyphs.tsx';
 import { StopBanner } from '../stop-banner.tsx';
 import type { TraceRow } from './trace-rows.ts';
 
-/** The outcome: the banner with its button at the last step, a sentence elsewhere. */
+/** Renders the outcome: the banner with its button at the last step, a sentence elsewhere. */
 export function OutcomePanel({
   row,
   view,
@@ -40,7 +40,7 @@ export function OutcomePanel({
   );
 }
 
-/** People answer in the chat, where what they decide about is. */
+/** Adds a link to the chat, where the user answers approvals. */
 const answerable = (stop: StopSentence, status: Trace['status']): StopSentence =>
   status === 'paused' && stop.action === null
     ? { ...stop, action: { kind: 'message', label: 'Answer in the chat' } }
@@ -56,8 +56,7 @@ function Sentence({ outcome }: { readonly outcome: ContinuationOutcomeJSON }): R
         </p>
         <p className="banner-meta">
           <span>
-            {outcome.decision === 'request' ? 'requested by' : 'allowed by'}{' '}
-            <code>{outcome.resolvedBy}</code>
+            decided by <code>{outcome.resolvedBy}</code>
           </span>
         </p>
       </Said>
@@ -66,7 +65,7 @@ function Sentence({ outcome }: { readonly outcome: ContinuationOutcomeJSON }): R
   return (
     <Said glyph="stopped" tone="neutral">
       <p>
-        <b>{headline}</b> More was granted, and it continued with the next step.
+        <b>{headline}</b> More was allowed, and it continued with the next step.
       </p>
       <p className="banner-meta">
         <code>{outcome.stopReason}</code>

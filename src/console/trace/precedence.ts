@@ -18,17 +18,17 @@ export interface EvaluationGroup {
 export const precedence: readonly ContinuationDecision[] = ['forbid', 'request', 'stop', 'allow'];
 
 export const decisionNames: Readonly<Record<ContinuationDecision, string>> = {
-  forbid: 'Forbid',
-  request: 'Request',
-  stop: 'Allow stop',
-  allow: 'Allow',
+  forbid: 'Stopped it',
+  request: 'Asked to continue',
+  stop: 'Ready to finish',
+  allow: 'Allowed continuing',
 };
 
 const rules: Readonly<Record<ContinuationDecision, string>> = {
-  forbid: 'one is enough to stop it',
-  request: 'no check forbids, so one is enough',
-  stop: 'no check has more work, so it may stop',
-  allow: 'no check objects',
+  forbid: 'one is enough',
+  request: 'no check stopped it, so one is enough',
+  stop: 'no check asked to continue, so it finishes',
+  allow: 'no check decided otherwise',
 };
 
 export function groupByDecision(outcome: ContinuationOutcomeJSON): readonly EvaluationGroup[] {

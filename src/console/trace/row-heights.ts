@@ -4,14 +4,14 @@ const lane = 18;
 const head = 36;
 const padding = 17;
 
-/** Known without a look at the page, so that thousands of rows need not be drawn. */
+/** Computed without reading the page, so that thousands of rows need not render. */
 export function rowHeight(row: TraceRow, isPhone: boolean): number {
   const chart = (row.step?.bars.length ?? 0) * lane;
   if (isPhone) return padding + head + (chart > 0 ? chart + 4 : 0);
   return padding + Math.max(head, chart);
 }
 
-/** Where each row begins, and at the end where the list ends. */
+/** Returns the top of each row, and the end of the list. */
 export function rowTops(rows: readonly TraceRow[], isPhone: boolean): readonly number[] {
   const tops = [0];
   let top = 0;
@@ -22,7 +22,7 @@ export function rowTops(rows: readonly TraceRow[], isPhone: boolean): readonly n
   return tops;
 }
 
-/** The rows between two heights: the first, and the one after the last. */
+/** Returns the rows between two heights: the first, and the one after the last. */
 export function rowsBetween(
   tops: readonly number[],
   from: number,
@@ -33,7 +33,7 @@ export function rowsBetween(
   return [Math.min(first, count), Math.min(count, firstAbove(tops, to))];
 }
 
-/** Index of the first top that is greater than `height`. */
+/** Returns the index of the first top that is greater than `height`. */
 function firstAbove(tops: readonly number[], height: number): number {
   let low = 0;
   let high = tops.length;

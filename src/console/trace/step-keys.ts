@@ -7,7 +7,7 @@ interface Key {
   readonly metaKey: boolean;
 }
 
-/** The step that a key leads to; null for keys that lead nowhere. */
+/** Returns the step that a key selects; null for other keys. */
 export function stepFor(key: Key, rows: readonly TraceRow[], at: number): number | null {
   const to = goal(key, at, rows.length);
   if (to === null || to === at) return null;

@@ -2,7 +2,7 @@ const widths: readonly number[] = Array.from({ length: 0x250 }, (_, code) =>
   charWidth(String.fromCharCode(code)),
 );
 
-/** How wide a text of 11 px is at most; a generous guess, since fonts differ from machine to machine. */
+/** Estimates the maximum width of a text of 11 px, because fonts differ between machines. */
 export function textWidth(text: string): number {
   let width = 0;
   for (let i = 0; i < text.length; i++) width += widths[text.charCodeAt(i)] ?? 11.5;

@@ -10,7 +10,7 @@ interface Part {
   readonly note: string;
 }
 
-/** Where the working time went; pauses stand beside it and are not part of it. */
+/** Renders how the working time was spent; pauses are shown next to it and are not part of it. */
 export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | null {
   const { seconds, pausedMs } = trace.totals;
   const worked = seconds.used * 1000;
@@ -45,7 +45,7 @@ export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | 
               <th scope="row">
                 <i className="trace-key" data-kind="paused" aria-hidden="true" />
                 <span>
-                  Paused<small>waiting for a person, never counted</small>
+                  Paused<small>waiting for approval or resume, not counted</small>
                 </span>
               </th>
               <td>{durationText(pausedMs)}</td>

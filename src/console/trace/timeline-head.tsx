@@ -3,11 +3,11 @@ import type { Axis } from './axis.ts';
 import { marksOf } from './axis-marks.ts';
 
 interface TimelineHeadProps {
-  /** Null before any step: then there is nothing to measure. */
+  /** Axis; null before any step. */
   readonly axis: Axis | null;
   readonly plotWidth: number;
   readonly chartRef: Ref<HTMLDivElement>;
-  /** Null where nothing is to be followed. */
+  /** Follows the newest step; null if there is nothing to follow. */
   readonly onFollow: (() => void) | null;
 }
 
@@ -44,7 +44,7 @@ export function TimelineHead({
   );
 }
 
-/** Lines and hatching behind the rows. */
+/** Renders lines and hatching behind the rows. */
 export function TimelineGrid({
   axis,
   plotWidth,

@@ -20,7 +20,7 @@ export interface TimelineRowProps {
 
 export const TimelineRow: NamedExoticComponent<TimelineRowProps> = memo(DrawnRow, isSame);
 
-/** Rows are made anew from every document; what they show mostly is not. */
+/** Compares props: every document creates new rows, but most show the same. */
 function isSame(a: TimelineRowProps, b: TimelineRowProps): boolean {
   const { row: rowA, ...restA } = a;
   const { row: rowB, ...restB } = b;
@@ -47,7 +47,11 @@ function DrawnRow(props: TimelineRowProps): ReactElement {
           <span className="trace-row-name">
             <span className="visually-hidden">Step </span>
             <b>{row.number}</b>
-            {row.step ? <Tags row={row} /> : <span className="trace-tag">before any step</span>}
+            {row.step ? (
+              <Tags row={row} />
+            ) : (
+              <span className="trace-tag">before the first step</span>
+            )}
             {row.step && (
               <span className="trace-row-time">{durationText(row.step.durationMs)}</span>
             )}

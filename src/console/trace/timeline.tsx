@@ -18,7 +18,7 @@ interface TimelineProps {
   readonly trace: Trace;
   readonly rows: readonly TraceRow[];
   readonly selected: TraceRow | undefined;
-  /** A step was picked, and not just reached because it is the newest. */
+  /** Whether the user selected a step, and did not just follow the newest. */
   readonly isPicked: boolean;
   readonly onSelect: (number: number) => void;
   readonly onFollow: (() => void) | null;
@@ -26,7 +26,7 @@ interface TimelineProps {
 }
 
 const headHeight = 31;
-/** More rows than this scroll by themselves where the checks are below them. */
+/** Number of rows above which they scroll on their own if the checks are below them. */
 const fewRows = 20;
 
 export function Timeline(props: TimelineProps): ReactElement {
@@ -115,14 +115,14 @@ export function Timeline(props: TimelineProps): ReactElement {
   );
 }
 
-/** The rows in sight, and the selected one wherever it is: it may have the focus. */
+/** Renders the visible rows and the selected one, which may have the focus. */
 function drawn(first: number, end: number, selected: number): readonly number[] {
   const seen = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
   if (selected < 0 || (selected >= first && selected < end)) return seen;
   return selected < first ? [selected, ...seen] : [...seen, selected];
 }
 
-/** The same object for as long as nothing moves on it, so that rows need not be drawn again. */
+/** Returns the same axis while nothing on it moves, so that rows need not render again. */
 function useAxis(trace: Trace, chartWidth: number): Axis {
   const next = axisOf(trace, Math.max(2, Math.min(8, Math.floor(chartWidth / 80))));
   const [known, setKnown] = useState(next);

@@ -4,12 +4,14 @@ import { MeterView } from './meter-view.tsx';
 import { counted, countText, durationText, exactMoneyText, moneyText } from '../../number-text.ts';
 import { meterTexts, type Meter, type MeterUnit } from './limit-meter.ts';
 
-/** What was used of what is allowed, and what was not counted. */
+/** Renders what was used of each limit, and what was not counted. */
 export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
   const { totals, grants } = trace;
   const { steps, seconds, tokens, cost, failedCalls, pausedMs } = totals;
-  const priceless =
-    cost.limit === null ? 'a price is not known' : 'a price is not known, so the limit cannot bind';
+  const unpriced =
+    cost.limit === null
+      ? 'a price is not known'
+      : 'a price is not known, so the limit is not enforced';
   return (
     <dl className="trace-totals">
       <Total
@@ -19,7 +21,7 @@ export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
         unit="count"
         notes={[
           failedCalls > 0 && `${counted(failedCalls, 'failed call')} not counted`,
-          grants.steps !== undefined && `${countText(grants.steps)} granted`,
+          grants.steps !== undefined && `${countText(grants.steps)} more allowed`,
         ]}
       />
       <Total
@@ -29,7 +31,7 @@ export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
         unit="seconds"
         notes={[
           pausedMs > 0 && `${durationText(pausedMs)} paused, not counted`,
-          grants.seconds !== undefined && `${countText(grants.seconds)} s granted`,
+          grants.seconds !== undefined && `${countText(grants.seconds)} s more allowed`,
         ]}
       />
       <Total
@@ -39,7 +41,7 @@ export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
         unit="count"
         notes={[
           `${countText(totals.inputTokens)} in · ${countText(totals.outputTokens)} out`,
-          grants.tokens !== undefined && `${countText(grants.tokens)} granted`,
+          grants.tokens !== undefined && `${countText(grants.tokens)} more allowed`,
         ]}
       />
       <Total
@@ -48,8 +50,8 @@ export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
         limit={cost.limit}
         unit="money"
         notes={[
-          cost.used === null && priceless,
-          grants.cost !== undefined && `${exactMoneyText(grants.cost)} granted`,
+          cost.used === null && unpriced,
+          grants.cost !== undefined && `${exactMoneyText(grants.cost)} more allowed`,
         ]}
       />
     </dl>

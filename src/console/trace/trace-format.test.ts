@@ -9,7 +9,7 @@ it.each([
   [151, 600, ['2m 31s', '10m'], 'a limit of minutes'],
 ])('%d of %d seconds', (used, limit, texts) => expect(secondsOfText(used, limit)).toEqual(texts));
 
-it('a share that is not all is never 100 %', () => {
+it('a part is never 100 %', () => {
   const shares = [997, 3, 500, 1000, 0].map((ms) => shareText(ms, 1000));
   expect(shares).toEqual(['> 99 %', '< 1 %', '50 %', '100 %', '0 %']);
   expect(shareText(0, 0)).toBe('–');

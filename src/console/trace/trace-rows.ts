@@ -1,11 +1,11 @@
 import type { Trace, TraceStep } from '../../trace/trace.ts';
 
-/** A row of the timeline. Row 0 is an outcome before any step. */
+/** A row of the timeline. Row 0 is an outcome before the first step. */
 export interface TraceRow {
   readonly number: number;
   readonly step: TraceStep | null;
   readonly outcome: TraceStep['outcome'];
-  /** The last word of the run so far: its sentence and button belong here. */
+  /** Whether this is the last row so far: its sentence and button are shown here. */
   readonly isLast: boolean;
 }
 
@@ -17,7 +17,7 @@ export function rowsOf(trace: Trace): readonly TraceRow[] {
   return steps.map((step, i) => ({
     number: step.number,
     step,
-    // a run that was stopped while it waited has its outcome beside the steps
+    // a run that was stopped while it waited has its outcome next to the steps
     outcome:
       step.outcome ??
       (i === last && status !== 'processing' && status !== 'paused' ? outcome : null),
@@ -29,22 +29,22 @@ export type RowTag =
   | 'running'
   | 'waiting'
   | 'failed call'
-  | 'cut off'
+  | 'interrupted'
   | 'soft landing'
   | `attempt ${number}`;
 
-/** What is special about a step, in a word or two. */
+/** Returns what is special about a step, in a word or two. */
 export function tagsOf(step: TraceStep): readonly RowTag[] {
   const tags: RowTag[] = [];
   if (step.type === 'running' || step.type === 'waiting') tags.push(step.type);
   if (step.type === 'error') tags.push('failed call');
-  if (step.type === 'cut') tags.push('cut off');
+  if (step.type === 'cut') tags.push('interrupted');
   if (step.softLanding !== null) tags.push('soft landing');
   if (step.attempt > 1 && step.type !== 'error') tags.push(`attempt ${step.attempt}`);
   return tags;
 }
 
-/** What a reader sees grow between two documents: the step that runs and the time worked. */
+/** Extends the running step and the working time between two documents. */
 export function grown(trace: Trace, byMs: number): Trace {
   const last = trace.steps.at(-1);
   if (byMs <= 0 || last?.type !== 'running') return trace;

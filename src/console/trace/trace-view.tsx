@@ -12,12 +12,12 @@ import { phone } from './use-media.ts';
 import { useStepKeys } from './use-step-keys.ts';
 import { WhyLine } from './why-line.tsx';
 
-/** Why every step continued and why the last one did not. */
+/** Renders why every step continued and why the last one did not. */
 export function TraceView(props: TraceViewProps): ReactElement {
   const { selected, onSelect, onEarlier } = props;
   const trace = useGrown(props.trace);
   const rows = useMemo(() => rowsOf(trace), [trace]);
-  // what a running step adds while it grows concerns the timeline alone
+  // a growing step changes only the timeline
   const settled = useMemo(
     () => (trace === props.trace ? rows : rowsOf(props.trace)),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the rows of the document, once per document

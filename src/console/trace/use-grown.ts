@@ -5,7 +5,7 @@ import { lessMotion, useMedia } from './use-media.ts';
 
 const tickMs = 200;
 
-/** The document, with its running step growing until the next one comes. */
+/** Returns the document with its running step growing until the next document arrives. */
 export function useGrown(trace: Trace): Trace {
   const isStill = useMedia(lessMotion);
   const [tick, setTick] = useState<{ readonly of: Trace; readonly ms: number } | null>(null);

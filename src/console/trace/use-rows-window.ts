@@ -1,28 +1,30 @@
 import { useCallback, useLayoutEffect, useState, type RefObject } from 'react';
 import { rowsBetween } from './row-heights.ts';
 
-/** Shorter timelines are drawn whole. */
-const drawnWhole = 100;
-/** Rows are ready this far outside of what is seen. */
+/** Number of rows up to which all render. */
+const maxRendered = 100;
+/** Pixels outside of the visible area in which rows render too. */
 const margin = 600;
-/** Where nothing has a size yet. */
-const screen = 900;
+/** Height to assume before anything has a size. */
+const defaultHeight = 900;
 
 export interface RowsWindow {
   readonly first: number;
   readonly end: number;
-  /** Scrolls no further than needed; `tops` are those of the rows. */
+  /** Scrolls a row into view, no further than needed; `tops` are those of the rows. */
   readonly reveal: (index: number) => void;
 }
 
-/** Which rows to draw, from where the list stands in what scrolls it. */
+/** Returns which rows to render, from the scroll position. */
 export function useRowsWindow(
   list: RefObject<HTMLElement | null>,
   tops: readonly number[],
   stickyHeight: number,
 ): RowsWindow {
-  const isWhole = tops.length - 1 <= drawnWhole;
-  const [range, setRange] = useState<readonly [number, number]>(() => rowsBetween(tops, 0, screen));
+  const isWhole = tops.length - 1 <= maxRendered;
+  const [range, setRange] = useState<readonly [number, number]>(() =>
+    rowsBetween(tops, 0, defaultHeight),
+  );
   const measure = useCallback(() => {
     const element = list.current;
     if (!element || isWhole) return;
@@ -60,12 +62,12 @@ export function useRowsWindow(
   return { first: isWhole ? 0 : range[0], end: isWhole ? tops.length - 1 : range[1], reveal };
 }
 
-/** How much of the list is above what is seen, and how high that is. */
+/** Returns how much of the list is above the visible area, and its height. */
 export function seenOf(list: HTMLElement): { readonly above: number; readonly height: number } {
   const scroller = scrollerOf(list);
-  if (!scroller) return { above: 0, height: screen };
+  if (!scroller) return { above: 0, height: defaultHeight };
   const above = scroller.getBoundingClientRect().top - list.getBoundingClientRect().top;
-  return { above, height: scroller.clientHeight || screen };
+  return { above, height: scroller.clientHeight || defaultHeight };
 }
 
 export function scrollerOf(element: HTMLElement | null): HTMLElement | null {

@@ -4,7 +4,7 @@ import { scrollerOf, seenOf } from './use-rows-window.ts';
 
 type List = RefObject<HTMLElement | null>;
 
-/** What the reader looks at stays where it is when earlier steps come in above it. */
+/** Keeps the visible rows in position when earlier steps are added above. */
 export function useSteadyRows(
   list: List,
   rows: readonly TraceRow[],
@@ -21,7 +21,7 @@ export function useSteadyRows(
   }, [firstNumber]);
 }
 
-/** Who follows and sees the newest step, sees the next one too; who has scrolled away is left alone. */
+/** Scrolls with the newest step while it is visible; does nothing for a reader who has scrolled away. */
 export function useNewestInSight(
   list: List,
   tops: readonly number[],

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import type { TraceRow } from './trace-rows.ts';
 import { stepFor } from './step-keys.ts';
 
-/** J and K work wherever the focus is, except in a text field. */
+/** Handles J and K wherever the focus is, except in a text field. */
 export function useStepKeys(
   rows: readonly TraceRow[],
   at: number,

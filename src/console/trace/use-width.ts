@@ -1,9 +1,9 @@
 import { useLayoutEffect, useState, type RefObject } from 'react';
 
-/** As wide as the design draws it, until a browser says how wide it is. */
+/** Width of the design, until the browser reports the real one. */
 const drawnAt = 428;
 
-/** How many pixels wide an element is, and again when that changes. */
+/** Returns the width of an element in pixels; updates when it changes. */
 export function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(drawnAt);
   useLayoutEffect(() => {

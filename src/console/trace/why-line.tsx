@@ -4,7 +4,7 @@ import { statusGlyphs } from '../../react/glyph.tsx';
 import { Glyph } from '../glyphs.tsx';
 import { stacked, useMedia } from './use-media.ts';
 
-/** Where the criteria are far below: why it stopped comes first, and leads there. */
+/** Renders why it stopped with a link to the criteria, if these are far below. */
 export function WhyLine({
   trace,
   onOpen,

@@ -2,7 +2,7 @@ import type { ContinuationCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
-/** Counts the known cost of this execution; without a price it cannot bind, and says so. */
+/** Limits the known cost of this execution. Without a price the limit is not enforced, and its reason says so. */
 export const costLimit = (maxCost: number): ContinuationCriterion =>
   limitCriterion({
     name: 'CostLimit',
@@ -16,7 +16,7 @@ export const costLimit = (maxCost: number): ContinuationCriterion =>
     share: ({ cost }) => cost,
   });
 
-/** The same over the whole session. */
+/** Limits the known cost of the whole session. */
 export const sessionCostLimit = (maxCost: number): ContinuationCriterion =>
   limitCriterion({
     name: 'SessionCostLimit',

@@ -30,7 +30,7 @@ const toolError = (more: Partial<ErrorRecord> = {}): StepView =>
   });
 
 describe('ErrorPolicyCriterion', () => {
-  it('no error: no objection, with the count that it keeps an eye on', () => {
+  it('allows a step without an error and reports the failure counts', () => {
     expect(judge(ErrorPolicy.retryToolErrors(3), stepView(), { totalFailures: 2 })).toEqual({
       criterion: 'ErrorPolicyCriterion',
       decision: 'allow',
@@ -46,7 +46,7 @@ describe('ErrorPolicyCriterion', () => {
     });
   });
 
-  it('the context has exactly the six fields of the contract, in every case', () => {
+  it('always has exactly the six contract fields in its context', () => {
     const fields = [
       'consecutiveFailures',
       'errorType',
@@ -66,7 +66,7 @@ describe('ErrorPolicyCriterion', () => {
 
   it.each<[string, ErrorPolicy, number, object]>([
     [
-      'a retry is allowed and counted',
+      'allows and counts a retry',
       ErrorPolicy.retryToolErrors(3),
       1,
       {
@@ -89,7 +89,7 @@ describe('ErrorPolicyCriterion', () => {
       { decision: 'allow', reason: 'tool error in search, ignored' },
     ],
     [
-      'the policy says stop: error',
+      'stops with error if the policy says stop',
       ErrorPolicy.stopOnAnyError(),
       1,
       {
@@ -99,7 +99,7 @@ describe('ErrorPolicyCriterion', () => {
       },
     ],
     [
-      'a retry that is spent: retry_limit',
+      'stops with retry_limit once all retries are used',
       ErrorPolicy.retryToolErrors(3),
       4,
       {
@@ -109,7 +109,7 @@ describe('ErrorPolicyCriterion', () => {
       },
     ],
     [
-      'a retry that was never given: retry_limit too, for the policy says retry',
+      'stops with retry_limit if the policy retries 0 times',
       ErrorPolicy.retryAll(0),
       1,
       {
@@ -133,13 +133,30 @@ describe('ErrorPolicyCriterion', () => {
       stopReason: 'error',
       reason: 'model error (no), which is not retryable',
       remedy: {
-        text: 'send a new message in other words, or call resume(state, { grant: { retries: 1 } }).',
+        text: 'rephrase the request in a new message, or call resume(state, { grant: { retries: 1 } }).',
         grant: { retries: 1 },
       },
     });
   });
 
-  it('type names are words: rate limit, not rate_limit', () => {
+  it.each([
+    ['server', true, 'call resume(state, { grant: { retries: 1 } }), or retry these errors'],
+    [
+      'quota',
+      false,
+      'call resume(state, { grant: { retries: 1 } }), or raise the quota at the model provider first.',
+    ],
+    ['auth', false, 'set a valid API key, then call'],
+  ])('keeps the retry time that the provider asks for: %s', (code, ...expected) => {
+    const [retryable, text] = expected;
+    const at = '2026-01-16T12:00:00.000Z';
+    const record = errorRecord({ type: 'model', code, retryable, at, retryAfterMs: 60_000 });
+    const { remedy, facts } = judge(ErrorPolicy.stopOnAnyError(), failedCall({ errors: [record] }));
+    expect(remedy?.text).toContain(text);
+    expect(facts).toMatchObject({ kind: 'error', until: '2026-01-16T12:01:00.000Z' });
+  });
+
+  it('writes type names as words: rate limit, not rate_limit', () => {
     const step = failedCall({ errors: [errorRecord({ type: 'rate_limit', message: '429' })] });
     expect(judge(ErrorPolicy.stopOnAnyError(), step).reason).toBe(
       'rate limit error (429), and the policy stops on rate limit errors',
@@ -148,23 +165,31 @@ describe('ErrorPolicyCriterion', () => {
 
   it.each<[string, StepView, ErrorPolicy, number, string, number]>([
     [
-      'the default names retryToolErrors(3)',
+      'names production() by default',
       toolError(),
       ErrorPolicy.stopOnAnyError(),
       1,
-      'ErrorPolicy.retryToolErrors(3)',
+      'ErrorPolicy.production()',
       1,
     ],
     [
-      'an error that retryToolErrors would not retry names retryAll',
+      'names production() for a model error too',
       failedCall(),
-      ErrorPolicy.stopOnAnyError(),
+      ErrorPolicy.retryToolErrors(3),
+      1,
+      'ErrorPolicy.production()',
+      1,
+    ],
+    [
+      'names retryAll for an error that production() does not retry',
+      toolError({ type: 'unknown' }),
+      ErrorPolicy.production(),
       1,
       'ErrorPolicy.retryAll()',
       1,
     ],
     [
-      'spent retries name the count',
+      'names withMaxRetries once all retries are used',
       toolError(),
       ErrorPolicy.retryToolErrors(3),
       4,
@@ -180,10 +205,10 @@ describe('ErrorPolicyCriterion', () => {
   });
 
   it.each<[number, number, 'allow' | 'forbid', string]>([
-    [3, 2, 'allow', 'granted retries come on top of the policy’s'],
-    [5, 2, 'allow', 'the last granted one'],
+    [3, 2, 'allow', 'granted retries are added to those of the policy'],
+    [5, 2, 'allow', 'the last granted retry'],
     [6, 2, 'forbid', 'used up'],
-    [4, 0.9, 'forbid', 'part of a retry is none'],
+    [4, 0.9, 'forbid', 'a fraction of a retry does not count'],
   ])(
     '%d failures with %d granted on top of 3: %s (%s)',
     (consecutiveFailures, retries, decision) => {
@@ -195,7 +220,7 @@ describe('ErrorPolicyCriterion', () => {
     },
   );
 
-  it('granted retries do not change what the policy stops on', () => {
+  it('granted retries do not change which errors the policy stops on', () => {
     const execution = { consecutiveFailures: 1, totalFailures: 1, grants: { retries: 9 } };
     expect(judge(ErrorPolicy.stopOnAnyError(), toolError(), execution)).toMatchObject({
       decision: 'forbid',
@@ -203,7 +228,7 @@ describe('ErrorPolicyCriterion', () => {
     });
   });
 
-  it('takes the JSON of a policy, and a resolver of one’s own', () => {
+  it('accepts a policy as JSON and a custom resolver', () => {
     const json = ErrorPolicy.retryAll(1).toJSON();
     const criterion = errorPolicyCriterion(json, {
       resolve: (_state, policy) => ({
@@ -223,17 +248,20 @@ describe('ErrorPolicyCriterion', () => {
   });
 
   it.each<[number, 'allow' | 'forbid', string]>([
-    [0, 'forbid', 'judged by the policy'],
-    [1, 'allow', 'settled by a grant, whatever the resolver says'],
-  ])('handledStep %d: a resolver’s failure on step 1 is %s (%s)', (handledStep, decision) => {
-    const criterion = errorPolicyCriterion(ErrorPolicy.stopOnAnyError(), {
-      resolve: () => ({ ...ErrorContext.none(), type: 'tool', message: 'x' }),
-    });
-    const view = runView({ steps: [stepView()], execution: { handledStep } });
-    expect(criterion.evaluate(view, asked())).toMatchObject({ decision });
-  });
+    [0, 'forbid', 'the policy applies'],
+    [1, 'allow', 'a grant settled the step'],
+  ])(
+    'handledStep %d and a failure that a resolver reports for step 1: %s (%s)',
+    (handledStep, decision) => {
+      const criterion = errorPolicyCriterion(ErrorPolicy.stopOnAnyError(), {
+        resolve: () => ({ ...ErrorContext.none(), type: 'tool', message: 'x' }),
+      });
+      const view = runView({ steps: [stepView()], execution: { handledStep } });
+      expect(criterion.evaluate(view, asked())).toMatchObject({ decision });
+    },
+  );
 
-  it('a resolver’s failure that the loop did not count is judged all the same', () => {
+  it('applies the policy to a failure of a resolver that the loop did not count', () => {
     const criterion = errorPolicyCriterion(ErrorPolicy.stopOnAnyError(), {
       resolve: () => ({ ...ErrorContext.none(), type: 'tool', message: 'the tool said ok: false' }),
     });
@@ -243,7 +271,7 @@ describe('ErrorPolicyCriterion', () => {
     });
   });
 
-  it('most steps get the same words: one object as long as the numbers stay', () => {
+  it('reuses one evaluation while the numbers stay the same', () => {
     const criterion = errorPolicyCriterion(ErrorPolicy.retryAll());
     const clean = runView({ steps: [stepView()] });
     expect(criterion.evaluate(clean, asked())).toBe(criterion.evaluate(clean, asked()));

@@ -11,7 +11,7 @@ import { StopReason } from '../stop-reason.ts';
 
 const name = 'ErrorPolicyCriterion';
 
-/** The one guard against errors: what the policy says about the newest failure. */
+/** Applies the error policy to the newest failure. No other built-in criterion handles errors. */
 export function errorPolicyCriterion<S extends RunView = RunView>(
   policyOrJson: ErrorPolicy | ErrorPolicyJSON,
   resolver: ErrorContextResolver<S> = agentErrorContextResolver,
@@ -21,9 +21,7 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
   return {
     name,
     evaluate(state, { grants }): ContinuationEvaluation {
-      const policy = grants.retries
-        ? configured.withMaxRetries(configured.maxRetries + Math.floor(grants.retries))
-        : configured;
+      const policy = grants.retries ? configured.withMoreRetries(grants.retries) : configured;
       const error = resolver.resolve(state, policy);
       if (isNoFailure(error))
         return clean?.policy === policy && clean.total === error.totalFailures
@@ -41,30 +39,33 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
           facts,
         };
       const spent = policy.handlingOf(error) === 'retry';
+      const { toolName, message } = error;
       return {
         criterion: name,
         decision: 'forbid',
-        reason: `${what(error)}${error.message ? ` (${error.message})` : ''}, ${
+        reason: `${what(error)}${message ? ` (${message})` : ''}, ${
           spent
-            ? `tried again ${error.consecutiveFailures - 1} of ${policy.maxRetries} times`
+            ? `tried again ${error.consecutiveFailures - 1} of ${policy.retriesFor(error)} times`
             : error.modelCall && !error.retryable
               ? 'which is not retryable'
-              : `and the policy stops on ${words(error.type)} errors`
+              : policy.ruleFor(error)
+                ? `and onError of ${toolName} is stop`
+                : `and the policy stops on ${words(error.type)} errors`
         }`,
         context,
         stopReason: spent ? StopReason.RetryLimitReached : StopReason.ErrorForbade,
         remedy: remedyFor(error, spent, configured),
-        facts: error.message === undefined ? facts : { ...facts, message: error.message },
+        facts: message === undefined ? facts : { ...facts, message },
       };
     },
   };
 }
 
-/** A grant reopened the execution: whatever a resolver makes of the step that ended it, it is tried again. */
+/** Whether a grant reopened the execution: its last step is then retried, even if a resolver reports an error. */
 const isSettled = (state: RunView): boolean =>
   state.execution.handledStep > 0 && stepToJudge(state) === null;
 
-/** The answer for most steps, made once for as long as its numbers stay. */
+/** The evaluation of a step without an error. Reused while its numbers stay the same, because most steps need it. */
 const noError = (error: ErrorContext, policy: ErrorPolicy) => ({
   policy,
   total: error.totalFailures,
@@ -88,28 +89,28 @@ const reasonToContinue = (
 ): string =>
   handling === 'ignore'
     ? `${what(error)}, ignored`
-    : `${what(error)}, retrying (${error.consecutiveFailures}/${policy.maxRetries})`;
+    : `${what(error)}, retrying (${error.consecutiveFailures}/${policy.retriesFor(error)})`;
 
 const numbers = (
   error: ErrorContext,
   handling: ErrorHandlingDecision | null,
-  { maxRetries }: ErrorPolicy,
+  policy: ErrorPolicy,
 ) => ({
   errorType: handling === null ? null : error.type,
   handling,
   consecutiveFailures: error.consecutiveFailures,
   totalFailures: error.totalFailures,
-  maxRetries,
+  maxRetries: policy.retriesFor(error),
   toolName: error.toolName ?? null,
 });
 
 const factsFor = (
   error: ErrorContext,
   handling: ErrorHandlingDecision,
-  { maxRetries, on }: ErrorPolicy,
+  policy: ErrorPolicy,
 ): ErrorFacts => {
   const { type, modelCall, toolName, consecutiveFailures, retryable, metadata } = error;
-  const { code } = metadata;
+  const { code, until } = metadata;
   return {
     kind: 'error',
     errorType: type,
@@ -117,39 +118,53 @@ const factsFor = (
     modelCall,
     ...(toolName !== undefined && { toolName }),
     attempts: consecutiveFailures,
-    maxRetries,
+    maxRetries: policy.retriesFor(error),
     retryable,
     handling,
-    policy: on[type],
+    // as if it were retryable: the retry of an error that is not is a separate fact
+    policy: policy.handlingOf({ ...error, retryable: true }),
+    ...(policy.ruleFor(error) && { byTool: true as const }),
+    ...(typeof until === 'string' && { until }),
   };
 };
 
 function remedyFor(error: ErrorContext, spent: boolean, policy: ErrorPolicy): Remedy {
-  const retries = spent ? Math.max(1, policy.maxRetries) : 1;
+  const retries = spent ? Math.max(1, policy.retriesFor(error)) : 1;
   return {
-    text: `${causeText(error)}call resume(state, { grant: { retries: ${retries} } })${otherText(error, spent)}.`,
+    text: `${causeText(error)}call resume(state, { grant: { retries: ${retries} } })${otherText(error, spent, policy)}.`,
     option: 'withErrorPolicy(...)',
     grant: { retries },
   };
 }
 
-/** What to change before the same request can have another end. */
+/** What to change before a retry can succeed, by error code. */
 const causes: Readonly<Record<string, string>> = {
   auth: 'set a valid API key, then ',
   quota: 'raise the quota at the model provider, then ',
   context_length: 'start a new session, or shorten the messages and ',
   not_found: 'choose a model that exists with withModel(...), then ',
-  refusal: 'send a new message in other words, or ',
+  refusal: 'rephrase the request in a new message, or ',
 };
 
-const causeText = ({ metadata: { code }, modelCall, retryable }: ErrorContext): string =>
-  (modelCall && !retryable && typeof code === 'string' ? own(causes, code) : undefined) ??
-  'fix the cause, then ';
+function causeText({ metadata: { code, until }, modelCall, retryable }: ErrorContext): string {
+  // waiting is enough
+  if (until !== undefined && (retryable || code === 'quota')) return '';
+  const cause = modelCall && !retryable && typeof code === 'string' && own(causes, code);
+  return cause || 'fix the cause, then ';
+}
 
-function otherText({ type, modelCall, retryable }: ErrorContext, spent: boolean): string {
+function otherText(error: ErrorContext, spent: boolean, policy: ErrorPolicy): string {
+  const { type, toolName, modelCall, retryable, metadata } = error;
+  const rule = policy.ruleFor(error);
+  if (spent && rule?.maxRetries !== undefined)
+    return `, or raise maxRetries of the tool ${toolName}`;
   if (spent) return ', or raise the count with withErrorPolicy(policy.withMaxRetries(...))';
-  if (modelCall && !retryable) return '';
-  return type === 'model' || type === 'unknown'
-    ? ', or retry these errors with withErrorPolicy(ErrorPolicy.retryAll())'
-    : ', or retry these errors with withErrorPolicy(ErrorPolicy.retryToolErrors(3))';
+  if (rule) return `, or change onError of the tool ${toolName}`;
+  if (modelCall && !retryable)
+    return metadata['code'] === 'quota' && metadata['until'] !== undefined
+      ? ', or raise the quota at the model provider first'
+      : '';
+  // the preset for production stops on unknown errors too
+  const preset = type === 'unknown' ? 'retryAll' : 'production';
+  return `, or retry these errors with withErrorPolicy(ErrorPolicy.${preset}())`;
 }

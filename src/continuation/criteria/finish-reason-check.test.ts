@@ -16,28 +16,28 @@ describe('FinishReasonCheck', () => {
     finishReasonCheck(reasons).evaluate(view, asked()) as ContinuationEvaluation;
 
   it.each<[string, StepView | null, 'allow' | 'forbid', string]>([
-    ['before the first step', null, 'allow', 'no answer to judge'],
-    ['an ordinary answer', stepView(), 'allow', 'finish reason stop'],
+    ['allows before the first step', null, 'allow', 'no answer to judge'],
+    ['allows an ordinary answer', stepView(), 'allow', 'finish reason stop'],
     [
-      'a truncated answer is not completed',
+      'forbids after a truncated answer',
       stepView({ finishReason: 'length' }),
       'forbid',
       'the answer was cut off at the output limit (finish reason length)',
     ],
     [
-      'a filtered answer is not completed',
+      'forbids after a filtered answer',
       stepView({ finishReason: 'content_filter' }),
       'forbid',
       'the provider filtered the answer (finish reason content_filter)',
     ],
     [
-      'a truncated turn with calls continues: the model learns that they did not run',
+      'allows a truncated answer with tool calls: the model learns that they did not run',
       calledView([{ name: 'search' }], { finishReason: 'length' }),
       'allow',
       'finish reason length',
     ],
-    ['a failed model call', failedCall(), 'allow', 'no answer to judge'],
-    ['a cut model call', cutCall(), 'allow', 'no answer to judge'],
+    ['allows a failed model call', failedCall(), 'allow', 'no answer to judge'],
+    ['allows an interrupted model call', cutCall(), 'allow', 'no answer to judge'],
   ])('%s', (_when, step, decision, reason) => {
     expect(judge(runView({ steps: step ? [step] : [] }))).toMatchObject({
       criterion: 'FinishReasonCheck',
@@ -46,7 +46,7 @@ describe('FinishReasonCheck', () => {
     });
   });
 
-  it('names its facts and how to continue the answer', () => {
+  it('has facts and a remedy that continues the answer', () => {
     expect(judge(runView({ steps: [stepView({ finishReason: 'length' })] }))).toMatchObject({
       stopReason: 'finish_reason',
       context: { finishReason: 'length', reasons: ['length', 'content_filter'] },
@@ -54,7 +54,7 @@ describe('FinishReasonCheck', () => {
     });
   });
 
-  it('a list of one’s own replaces the default', () => {
+  it('replaces the default list with a custom one', () => {
     const steps = (finishReason: string) => runView({ steps: [stepView({ finishReason })] });
     expect(judge(steps('length'), ['stop']).decision).toBe('allow');
     expect(judge(steps('stop'), ['stop'])).toMatchObject({
@@ -64,7 +64,7 @@ describe('FinishReasonCheck', () => {
     expect(judge(steps('length'), []).decision).toBe('allow');
   });
 
-  it('a grant that reopened the execution settles the truncated step', () => {
+  it('allows a truncated step after a grant reopened the execution', () => {
     const view = runView({
       steps: [stepView({ number: 2, finishReason: 'length' })],
       execution: { handledStep: 2 },

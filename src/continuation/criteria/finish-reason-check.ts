@@ -10,7 +10,7 @@ const meanings: Readonly<Record<string, string>> = {
   content_filter: 'the provider filtered the answer',
 };
 
-/** Forbids on an answer without tool calls that ended for one of `reasons`: a truncated answer is not completed. */
+/** Forbids after an answer without tool calls whose finish reason is in `reasons`: a truncated answer is incomplete. */
 export const finishReasonCheck = (
   reasons: readonly string[] = ['length', 'content_filter'],
 ): ContinuationCriterion => {
@@ -18,7 +18,7 @@ export const finishReasonCheck = (
     criterion: name,
     decision: 'allow',
     reason: finishReason === null ? 'no answer to judge' : `finish reason ${finishReason}`,
-    context: { finishReason, reasons },
+    context: { finishReason },
   }));
   return {
     name,

@@ -20,7 +20,7 @@ interface Row {
   readonly name: string;
   readonly make: (max: number) => ContinuationCriterion;
   readonly stopReason: StopReason;
-  /** The execution (or session) after this much of the limit's unit. */
+  /** The run view after the execution or session has used this amount. */
   readonly after: (used: number) => RunView;
   readonly nowAt?: (used: number) => number;
   readonly words: string;
@@ -145,10 +145,10 @@ describe.each(rows)('$name', (row) => {
   });
 
   it.each<[number, boolean, ContinuationEvaluation['decision'], string]>([
-    [9, true, 'allow', 'below the limit there is room'],
-    [10, true, 'forbid', 'at the limit it is spent'],
+    [9, true, 'allow', 'below the limit'],
+    [10, true, 'forbid', 'at the limit'],
     [12, true, 'forbid', 'a step may overshoot'],
-    [10, false, 'allow', 'an answer on the last allowed step is no stop by the limit'],
+    [10, false, 'allow', 'an answer on the last allowed step is not a stop by the limit'],
     [12, false, 'allow', 'nothing is left to do'],
   ])('%d of 10 with work pending %s: %s (%s)', (used, workPending, decision) => {
     const evaluation = ask(row, 10, used, { workPending });
@@ -160,13 +160,13 @@ describe.each(rows)('$name', (row) => {
     expect(evaluation.stopReason).toBe(decision === 'forbid' ? stopReason : undefined);
   });
 
-  it('says the numbers in words', () => {
+  it('states the numbers in the reason', () => {
     expect(ask(row, 10, 3).reason).toBe(`3 of 10 ${words}`);
     expect(ask(row, 10, 10).reason).toBe(`10 of 10 ${words} used while work is still pending`);
   });
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', undefined])(
-    'a limit of %s is refused',
+    'rejects a limit of %s',
     (max) => {
       expect(() => row.make(max as number)).toThrowError(
         expect.objectContaining({ name: 'AgentError', code: 'invalid_option' }),
@@ -174,7 +174,7 @@ describe.each(rows)('$name', (row) => {
     },
   );
 
-  it('once its landing step is answered it forbids, spent or not, work pending or not', () => {
+  it('forbids once its landing step is answered, even below the limit and without pending work', () => {
     const view = row.after(3);
     const landed = { ...view, currentStep: stepView({ softLanding: name }) };
     const now = row.nowAt?.(3) ?? START_MS;
@@ -193,7 +193,7 @@ describe.each(rows)('$name', (row) => {
       { currentStep: stepView({ softLanding: name, type: 'error', finishReason: null }) },
     ],
     [
-      'a landing call that was cut',
+      'an interrupted landing call',
       { currentStep: stepView({ softLanding: name, type: 'cut', finishReason: null }) },
     ],
     [
@@ -206,7 +206,7 @@ describe.each(rows)('$name', (row) => {
     expect(row.make(10).evaluate(view, asked({ now }))).toMatchObject({ decision: 'allow' });
   });
 
-  it('a grant that reopened the execution settles the landing mark', () => {
+  it('ignores the landing step after a grant reopened the execution', () => {
     const view = row.after(3);
     const reopened = {
       ...view,
@@ -219,14 +219,14 @@ describe.each(rows)('$name', (row) => {
 });
 
 describe.each(rows.filter(({ grant }) => grant === null))('$name of the session', (row) => {
-  it('offers no grant: the limit has to be raised, and a new message sent', () => {
+  it('has a remedy without a grant: raise the limit and send a new message', () => {
     expect(ask(row, 10, 10).remedy).toEqual({
       text: `raise the limit with ${row.option}, then send a new message.`,
       option: row.option,
     });
   });
 
-  it('no grant extends it', () => {
+  it('is not extended by any grant', () => {
     expect(ask(row, 10, 10, { grants: everyKind }).context).toEqual({ used: 10, limit: 10 });
   });
 });
@@ -236,7 +236,7 @@ describe.each(rows.flatMap((row) => (row.grant === null ? [] : [{ ...row, grant:
   (row) => {
     const { option, grant } = row;
 
-    it('asks for its own kind of grant, and names the option to raise', () => {
+    it('has a remedy with its kind of grant and the option that raises it', () => {
       expect(ask(row, 10, 10).remedy).toEqual({
         text: `call resume(state, { grant: { ${grant}: 10 } }), or raise the limit with ${option}.`,
         option,
@@ -244,7 +244,7 @@ describe.each(rows.flatMap((row) => (row.grant === null ? [] : [{ ...row, grant:
       });
     });
 
-    it('a grant is added on top, and shows in the numbers', () => {
+    it('adds a grant to the limit and shows it in the reason', () => {
       const grants = { [grant]: 5 };
       expect(ask(row, 10, 14, { grants })).toMatchObject({
         decision: 'allow',
@@ -253,14 +253,14 @@ describe.each(rows.flatMap((row) => (row.grant === null ? [] : [{ ...row, grant:
       expect(ask(row, 10, 15, { grants }).decision).toBe('forbid');
     });
 
-    it('a grant of another kind changes nothing', () => {
+    it('ignores a grant of another kind', () => {
       const { [grant]: _own, ...others } = everyKind;
       expect(ask(row, 10, 10, { grants: others }).context).toEqual({ used: 10, limit: 10 });
     });
   },
 );
 
-describe('numbers for people', () => {
+describe('number format', () => {
   const reason = (criterion: ContinuationCriterion, view: RunView): string =>
     (criterion.evaluate(view, asked()) as ContinuationEvaluation).reason;
 
@@ -273,7 +273,7 @@ describe('numbers for people', () => {
     expect(reason(costLimit(max), runView({ execution: { cost } }))).toBe(expected);
   });
 
-  it('seconds read in tenths, and to the millisecond in the context', () => {
+  it('shows seconds in tenths, and keeps milliseconds in the context', () => {
     const view = runView({ execution: { cumulativeSeconds: 1.2345 } });
     expect(cumulativeExecutionTimeLimit({ seconds: 60 }).evaluate(view, asked())).toMatchObject({
       reason: '1.2 of 60 working seconds',
@@ -295,18 +295,15 @@ describe('numbers for people', () => {
       runView({ execution: { cumulativeSeconds: 500.25 } }),
       { seconds: 501 },
     ],
-  ])(
-    'the proposed grant of %s also covers what was used beyond the limit',
-    (_kind, limit, view, grant) => {
-      const { remedy } = limit.evaluate(view, asked()) as ContinuationEvaluation;
-      expect(remedy?.grant).toEqual(grant);
-      expect(limit.evaluate(view, asked({ grants: remedy?.grant ?? {} }))).toMatchObject({
-        decision: 'allow',
-      });
-    },
-  );
+  ])('the proposed grant of %s also covers usage beyond the limit', (_kind, limit, view, grant) => {
+    const { remedy } = limit.evaluate(view, asked()) as ContinuationEvaluation;
+    expect(remedy?.grant).toEqual(grant);
+    expect(limit.evaluate(view, asked({ grants: remedy?.grant ?? {} }))).toMatchObject({
+      decision: 'allow',
+    });
+  });
 
-  it('after a wall-clock stop the proposal is a stretch as long as the limit: nothing is owed', () => {
+  it('proposes a run as long as the limit after a wall-clock stop, and owes nothing', () => {
     const view = runView({ executionStartedAt: START });
     const late = asked({ now: START_MS + 500_000 });
     const { remedy } = executionTimeLimit({ seconds: 10 }).evaluate(
@@ -326,7 +323,7 @@ describe('CostLimit without a price', () => {
       runView({ info: { cost: null } }),
       'cost units of the session',
     ],
-  ] as const)('%s allows, and says so', (criterion, limit, view, words) => {
+  ] as const)('%s allows, and states that it is not enforced', (criterion, limit, view, words) => {
     expect(limit.evaluate(view, asked())).toMatchObject({
       criterion,
       decision: 'allow',
@@ -337,7 +334,7 @@ describe('CostLimit without a price', () => {
 });
 
 describe('NoProgressLimit', () => {
-  it.each([0, -3, Number.NaN])('noProgressLimit(%d) is refused', (times) => {
+  it.each([0, -3, Number.NaN])('rejects noProgressLimit(%d)', (times) => {
     expect(() => noProgressLimit(times)).toThrowError(AgentError);
   });
 });

@@ -9,40 +9,40 @@ import { isAnswered, stepToJudge, type RunView } from '../run-view.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { LimitFactsMaker } from './limit-facts.ts';
 
-/** One counted limit. All of them forbid by the rule in {@link limitCriterion}; each only says what it counts. */
+/** Settings of one limit: what it counts. {@link limitCriterion} holds the rule by which all limits forbid. */
 export interface LimitSpec {
   readonly name: string;
   readonly stopReason: StopReason;
   readonly max: number;
-  /** What is counted, in the plural: "steps". */
+  /** The unit in the plural: "steps". */
   readonly unit: string;
-  /** What explanations call it; left out, they say `unit`. */
+  /** Unit that explanations use. Default: `unit`. */
   readonly measure?: LimitFacts['unit'];
-  /** The builder's method that raises it, for the remedy. */
+  /** Builder method that raises the limit, for the remedy. */
   readonly option: string;
-  /** What it counts over. Default: one execution. */
+  /** Scope of the count. Default: one execution. */
   readonly scope?: LimitFacts['scope'];
-  /** What extends it for one execution; limits of the whole session have none. */
+  /** Kind of grant that extends the limit for one execution; session limits have none. */
   readonly grant?: GrantKind;
-  /** Null when it cannot be known (a cost without a price). */
+  /** Returns the amount used; null if unknown, such as a cost without a price. */
   used(state: RunView, now: number): number | null;
-  /** Where the limit is not simply `max` plus what was granted. */
+  /** Computes the limit if it is not `max` plus the granted amount. */
   limit?(state: RunView, context: CriterionContext): number;
-  /** How much of it a soft landing keeps back for the last answer. */
+  /** Amount that a soft landing reserves for the last answer. */
   reserve?(reserve: LandingReserve): number;
-  /** Which part of an agent's share it counts: a stop then says who has used most. */
+  /** Part of a nested agent's share that the limit counts. The reason then names the agents that used the most. */
   share?(share: FamilyShare): number | null;
-  /** Counts what the agent does by itself: does not bind the agents behind its calls. */
+  /** Whether it counts only the agent itself and does not bind nested agents. */
   readonly isOwn?: boolean;
-  /** Counts things, such as steps: a limit of 2.5 is refused. */
+  /** Whether the limit must be a whole number, such as a number of steps. */
   readonly isWhole?: boolean;
-  /** Time limits count in seconds, cut hanging calls, and look ahead over a wait. */
+  /** Whether it is a time limit: counts seconds, interrupts hanging calls and includes the wait before a retry. */
   readonly isTime?: boolean;
 }
 
 /**
- * Forbids while work is pending and the budget is used up, or once its landing step was answered.
- * Otherwise it has no objection: an answer on the last allowed step is not a stop by the limit.
+ * Forbids if the budget is used up while work is pending, or once the model answered the soft landing step.
+ * Otherwise it allows: an answer on the last allowed step is not a stop by the limit.
  */
 export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   const { name, max, unit, stopReason, grant, option, isOwn } = spec;
@@ -67,13 +67,12 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
       const limit = limitOf(state, context);
       const used = spec.used(state, context.now);
       if (used === null)
-        return {
-          criterion: name,
-          decision: 'allow',
-          reason: `the price is unknown, so the limit of ${amount(limit)} ${unit} is not enforced`,
-          context: { used, limit },
-          facts: make.open(used, limit, grantedIn(context)),
-        };
+        return make.allow(
+          `the price is unknown, so the limit of ${amount(limit)} ${unit} is not enforced`,
+          used,
+          limit,
+          grantedIn(context),
+        );
       const step = stepToJudge(state);
       const waitMs = (spec.isTime && step?.waitMs) || 0;
       const landed = step?.softLanding === name && isAnswered(step);
@@ -117,32 +116,22 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   return criterion;
 }
 
-/** Most answers are this one, and every step keeps it: within a millisecond a time limit says the same. */
+/** Reuses the last evaluation that allows, because every step stores one. A time limit changes once per millisecond. */
 function allowance(
-  { name, isTime }: LimitSpec,
+  { isTime }: LimitSpec,
   count: (used: number, limit: number) => string,
   make: LimitFactsMaker,
 ): (used: number, limit: number, granted: number) => ContinuationEvaluation {
-  let last:
-    | (ContinuationEvaluation & {
-        readonly context: { readonly used: number; readonly limit: number };
-      })
-    | null = null;
+  let last: ContinuationEvaluation | null = null;
   return (exact, limit, granted) => {
     const used = isTime ? Math.round(exact * 1000) / 1000 : exact;
-    if (last?.context.used !== used || last.context.limit !== limit)
-      last = {
-        criterion: name,
-        decision: 'allow',
-        reason: count(exact, limit),
-        context: { used, limit },
-        facts: make.open(used, limit, granted),
-      };
+    if (last?.context['used'] !== used || last.context['limit'] !== limit)
+      last = make.allow(count(exact, limit), used, limit, granted);
     return last;
   };
 }
 
-/** "3 of 20 steps". Every step keeps such a line, so the same words are the same string. */
+/** Writes "3 of 20 steps". Every step stores this text, so equal texts share one string. */
 function counter({ isTime, unit }: LimitSpec): (used: number, limit: number) => string {
   let shown = Number.NaN;
   let of = Number.NaN;
@@ -157,7 +146,7 @@ function counter({ isTime, unit }: LimitSpec): (used: number, limit: number) => 
   };
 }
 
-/** Names the grant that continues the run, and the option that raises the limit for good. */
+/** Names the grant that continues the run, and the option that raises the limit permanently. */
 function remedyFor({ option, grant }: LimitSpec, facts: LimitFacts): Remedy {
   if (grant === undefined)
     return { text: `raise the limit with ${option}, then send a new message.`, option };
@@ -173,11 +162,11 @@ function remedyFor({ option, grant }: LimitSpec, facts: LimitFacts): Remedy {
 const grantedText = ({ base, granted, limit }: LimitFacts): string =>
   granted > 0 && base + granted === limit ? ` (${amount(base)} + ${amount(granted)} granted)` : '';
 
-/** Whole numbers as they are, others to the digits that matter. */
+/** Formats a number: whole numbers unchanged, others rounded to two decimals or two significant digits. */
 function amount(value: number): string {
   if (Number.isInteger(value)) return String(value);
   return value < 0.01 ? value.toPrecision(2) : String(Math.round(value * 100) / 100);
 }
 
-/** Enough of a second for a person; the exact number is in the context. */
+/** Rounds seconds to tenths for the text; the context holds the value to the millisecond. */
 const tenths = (value: number): number => Math.round(value * 10) / 10;

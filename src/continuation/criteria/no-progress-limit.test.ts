@@ -15,17 +15,17 @@ const judge = (steps: readonly StepView[], workPending = true): ContinuationEval
 
 describe('NoProgressLimit', () => {
   it.each<[string, readonly StepView[], number]>([
-    ['nothing was called', [], 0],
+    ['no calls', [], 0],
     ['an answer without calls', [stepView()], 0],
     ['two identical calls', [search(), search()], 2],
     ['D14: three byte-identical calls', [search(), search(), search()], 3],
     [
-      'D14: arguments whose keys come in another order are the same arguments',
+      'D14: arguments with keys in another order are the same',
       [search(), search({ page: 1, query: 'acme' }), search()],
       3,
     ],
     [
-      'D14: also deep inside',
+      'D14: nested keys too',
       [
         search({ filter: { a: 1, b: { c: 2, d: 3 } } }),
         search({ filter: { b: { d: 3, c: 2 }, a: 1 } }),
@@ -42,14 +42,14 @@ describe('NoProgressLimit', () => {
       1,
     ],
     [
-      'the same error again and again is no progress',
+      'the same error repeated is no progress',
       [1, 2, 3].map((number) =>
         calledView([{ name: 'search', kind: 'error', value: 'Error: 502' }], { number }),
       ),
       3,
     ],
     [
-      'an error and a result of the same text are not the same',
+      'an error and a result with the same text differ',
       [
         calledView([{ name: 'search', kind: 'error', value: 'x' }]),
         calledView([{ name: 'search', value: 'x' }]),
@@ -57,7 +57,7 @@ describe('NoProgressLimit', () => {
       1,
     ],
     [
-      'calls of one step count one by one',
+      'calls of one step count separately',
       [calledView([{ name: 'search' }, { name: 'search' }, { name: 'search' }])],
       3,
     ],
@@ -79,7 +79,7 @@ describe('NoProgressLimit', () => {
     });
   });
 
-  it('says which tool, how often, and what would help', () => {
+  it('names the tool, the count and the remedy', () => {
     expect(judge([search(), search(), search()])).toMatchObject({
       criterion: 'NoProgressLimit',
       decision: 'forbid',
@@ -94,14 +94,14 @@ describe('NoProgressLimit', () => {
     });
   });
 
-  it('lets an answer be when no work is pending', () => {
+  it('allows an answer when no work is pending', () => {
     expect(judge([search(), search(), search()], false)).toMatchObject({
       decision: 'allow',
       reason: '3 of 3 identical calls in a row',
     });
   });
 
-  it('looks back over as many calls as matter, however long the history is', () => {
+  it('reads only the newest calls of a long history', () => {
     const steps = Array.from({ length: 5_000 }, () => search());
     let looks = 0;
     const view = runView({ steps });

@@ -2,13 +2,13 @@ import { canonicalJson } from '../../json.ts';
 import { whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import type { ContinuationEvaluation } from '../evaluation.ts';
-import type { LimitFacts } from '../facts.ts';
 import type { RunView } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
+import { withFacts } from '../with-facts.ts';
 
 const name = 'NoProgressLimit';
 
-/** Forbids once the same tool got the same arguments and gave the same result `times` in a row. */
+/** Forbids once `times` calls in a row had the same tool, the same arguments and the same result. */
 export const noProgressLimit = (times: number): ContinuationCriterion => {
   whole(name, times);
   return {
@@ -20,16 +20,14 @@ export const noProgressLimit = (times: number): ContinuationCriterion => {
     evaluate(state, { workPending }): ContinuationEvaluation {
       const { tool, repeats } = sameCallsAtTheEnd(state, times);
       const context = { used: repeats, limit: times, toolName: tool };
-      const facts = factsFor(repeats, times, tool);
       if (!workPending || repeats < times)
-        return {
+        return withFacts({
           criterion: name,
           decision: 'allow',
           reason: `${repeats} of ${times} identical calls in a row`,
           context,
-          facts,
-        };
-      return {
+        });
+      return withFacts({
         criterion: name,
         decision: 'forbid',
         reason: `${tool} was called ${repeats} times in a row with the same arguments and the same result, and the limit is ${times}`,
@@ -39,24 +37,12 @@ export const noProgressLimit = (times: number): ContinuationCriterion => {
           text: `send a new message that says what to do instead, make ${tool} return more, or raise noProgressLimit(...).`,
           option: 'noProgressLimit(...)',
         },
-        facts,
-      };
+      });
     },
   };
 };
 
-const factsFor = (used: number, limit: number, toolName: string | null): LimitFacts => ({
-  kind: 'limit',
-  unit: 'repeats',
-  scope: 'execution',
-  used,
-  base: limit,
-  granted: 0,
-  limit,
-  ...(toolName !== null && { toolName }),
-});
-
-/** Looks back over as many calls as could matter, newest first. */
+/** Counts identical calls from the newest back, at most `times`. */
 function sameCallsAtTheEnd(
   state: RunView,
   times: number,

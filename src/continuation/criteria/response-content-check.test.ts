@@ -10,9 +10,9 @@ describe('ResponseContentCheck', () => {
   it.each<[string, StepView[]]>([
     ['at the start', []],
     ['after a failed model call', [failedCall()]],
-    ['after a cut model call', [cutCall()]],
+    ['after an interrupted model call', [cutCall()]],
     ['after the answer of an earlier execution', [stepView({ executionId: 'exec_0' })]],
-  ])('%s there is no response yet: allow, and the predicate is not asked', (_when, steps) => {
+  ])('%s it allows without calling the predicate', (_when, steps) => {
     const never = (): boolean => {
       throw new Error('asked');
     };
@@ -22,7 +22,7 @@ describe('ResponseContentCheck', () => {
     });
   });
 
-  it('true asks for more, false allows the stop', () => {
+  it('requests another step on true and allows the stop on false', () => {
     const view = runView({ steps: [stepView()], outputText: 'TODO: sources' });
     const wantsMore = (text: string): boolean => text.includes('TODO');
     expect(judge(view, wantsMore)).toMatchObject({

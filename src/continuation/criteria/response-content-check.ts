@@ -4,7 +4,7 @@ import { isAnswered, stepToJudge } from '../run-view.ts';
 
 const name = 'ResponseContentCheck';
 
-/** Asks for more while `wantsMore` says so of the newest response text. */
+/** Requests another step while `wantsMore` returns true for the newest response text, else allows the stop. */
 export const responseContentCheck = (
   wantsMore: (content: string) => boolean,
 ): ContinuationCriterion => ({

@@ -3,7 +3,7 @@ import { stepsOfFamily } from '../family-share.ts';
 import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
-/** Counts the agent's own answered steps of this execution; failed model calls are bounded by the retry limit instead. */
+/** Limits the agent's own answered steps in this execution. The retry limit bounds failed model calls. */
 export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
   limitCriterion({
     name: 'StepsLimit',
@@ -19,7 +19,7 @@ export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
     reserve: () => 1,
   });
 
-/** Counts the answered steps of the agent and of all agents behind its calls. */
+/** Limits the answered steps of the agent and all its nested agents in this execution. */
 export const familyStepsLimit = (maxFamilySteps: number): ContinuationCriterion =>
   limitCriterion({
     name: 'FamilyStepsLimit',
@@ -36,7 +36,7 @@ export const familyStepsLimit = (maxFamilySteps: number): ContinuationCriterion 
     reserve: () => 1,
   });
 
-/** The same over the whole session. */
+/** Limits the agent's own answered steps in the whole session. */
 export const sessionStepsLimit = (maxSteps: number): ContinuationCriterion =>
   limitCriterion({
     name: 'SessionStepsLimit',

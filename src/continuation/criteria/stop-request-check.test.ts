@@ -27,7 +27,7 @@ describe('StopRequestCheck', () => {
     expect(evaluation.remedy?.grant).toEqual(grant);
   });
 
-  it('without a request it has no objection', () => {
+  it('allows without a stop request', () => {
     expect(judge(null)).toEqual({
       criterion: 'StopRequestCheck',
       decision: 'allow',

@@ -27,7 +27,7 @@ const noRequest: ContinuationEvaluation = Object.freeze({
   context: {},
 });
 
-/** Forbids after a stop request: from a person through the signal or `stop()`, or from a tool. */
+/** Forbids after a stop request: from a user (signal or `stop()`), from a tool, or from a parent's deadline. */
 export const stopRequestCheck = (): ContinuationCriterion => ({
   name,
   evaluate({ execution }): ContinuationEvaluation {

@@ -17,21 +17,21 @@ import {
 const DAY_MS = 86_400_000;
 
 describe('ExecutionTimeLimit', () => {
-  it('reads 0 seconds while nothing runs, however old the session is', () => {
+  it('counts 0 seconds while no run is active, even in an old session', () => {
     const view = runView({ executionStartedAt: null });
     expect(
       executionTimeLimit({ seconds: 300 }).evaluate(view, asked({ now: START_MS + 7 * DAY_MS })),
     ).toMatchObject({ decision: 'allow', context: { used: 0, limit: 300 } });
   });
 
-  it('a clock that was set back never makes the time negative', () => {
+  it('never counts negative time, even if the clock was set back', () => {
     const view = runView({ executionStartedAt: START });
     expect(
       executionTimeLimit({ seconds: 300 }).evaluate(view, asked({ now: START_MS - 5_000 })),
     ).toMatchObject({ context: { used: 0 } });
   });
 
-  it('a reopened stretch has exactly the granted seconds, whatever was granted before', () => {
+  it('gives a reopened run exactly the granted seconds, without earlier grants', () => {
     const view = runView({
       executionStartedAt: START,
       execution: { stretchSeconds: 15, grants: { seconds: 60 } },
@@ -52,7 +52,7 @@ describe('the deadline of a time limit', () => {
     ['ExecutionTimeLimit', executionTimeLimit({ seconds: 60 }), 50_000],
     ['CumulativeExecutionTimeLimit', cumulativeExecutionTimeLimit({ seconds: 60 }), 56_000],
     ['SessionTimeLimit', sessionTimeLimit({ seconds: 60 }), 20_000],
-  ])('%s: what is left of its own account', (_name, limit, expected) => {
+  ])('%s returns the time left by its own count', (_name, limit, expected) => {
     const view = runView({
       executionStartedAt: START,
       execution: { cumulativeSeconds: 4 },
@@ -61,14 +61,14 @@ describe('the deadline of a time limit', () => {
     expect(limit.remainingMs?.(view, asked({ now: START_MS + 10_000 }))).toBe(expected);
   });
 
-  it('grows by what was granted', () => {
+  it('grows by the granted time', () => {
     const view = runView({ execution: { cumulativeSeconds: 4 } });
     const limit = cumulativeExecutionTimeLimit({ seconds: 60 });
     expect(limit.remainingMs?.(view, asked({ grants: { seconds: 10 } }))).toBe(66_000);
   });
 });
 
-describe('looking ahead over the wait for the next try', () => {
+describe('the wait before a retry', () => {
   const failed = (waitMs: number) =>
     stepView({ type: 'error', finishReason: null, errors: [errorRecord()], waitMs });
   const limits: readonly [string, ContinuationCriterion, string][] = [
@@ -99,19 +99,19 @@ describe('looking ahead over the wait for the next try', () => {
     });
   });
 
-  it.each(limits)('%s lets it be when no work is pending', (_name, limit) => {
+  it.each(limits)('%s allows when no work is pending', (_name, limit) => {
     expect(limit.evaluate(view(30_000), asked({ now, workPending: false }))).toMatchObject({
       decision: 'allow',
     });
   });
 
-  it.each(limits)('%s does not wait for a step that a grant has settled', (_name, limit) => {
+  it.each(limits)('%s ignores the wait of a step that a grant settled', (_name, limit) => {
     expect(limit.evaluate(view(30_000, 1), asked({ now }))).toMatchObject({ decision: 'allow' });
   });
 });
 
 describe('sums of fractions', () => {
-  it('ten times a tenth of a second reach a limit of one', () => {
+  it('ten tenths of a second reach a limit of one second', () => {
     let cumulativeSeconds = 0;
     for (let i = 0; i < 10; i++) cumulativeSeconds += 0.1;
     expect(cumulativeSeconds).toBeLessThan(1);
@@ -129,7 +129,7 @@ describe('the unit of time', () => {
     ['executionTimeLimit', executionTimeLimit],
     ['cumulativeExecutionTimeLimit', cumulativeExecutionTimeLimit],
     ['sessionTimeLimit', sessionTimeLimit],
-  ])('%s takes { seconds }, never a bare number', (_name, make) => {
+  ])('%s takes { seconds } and rejects a bare number', (_name, make) => {
     for (const limit of [300, null, undefined, {}, { seconds: 0 }, { minutes: 5 }])
       expect(() => make(limit as never)).toThrowError(
         expect.objectContaining({ code: 'invalid_option' }),

@@ -10,8 +10,8 @@ export interface TimeLimit {
 }
 
 /**
- * Wall clock since the last run or resume. Reads 0 while nothing runs: falling back to the session's start would
- * time out every conversation on its second day.
+ * Limits the wall-clock time since the last run or resume. The time is 0 while no run is active: counting from the
+ * start of the session would time out every conversation on its second day.
  */
 export const executionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
   limitCriterion({
@@ -25,7 +25,7 @@ export const executionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
       execution.stretchSeconds ?? limit.seconds + (grants.seconds ?? 0),
   });
 
-/** Working time of this execution, across pauses; waiting for a person does not count. */
+/** Limits the working time of this execution, across pauses. Time spent waiting for a user does not count. */
 export const cumulativeExecutionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
   limitCriterion({
     ...time('CumulativeExecutionTimeLimit', limit),
@@ -35,7 +35,7 @@ export const cumulativeExecutionTimeLimit = (limit: TimeLimit): ContinuationCrit
     used: (state) => state.execution.cumulativeSeconds,
   });
 
-/** Working time of the whole session. */
+/** Limits the working time of the whole session. */
 export const sessionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
   limitCriterion({
     ...time('SessionTimeLimit', limit),

@@ -2,7 +2,7 @@ import type { ContinuationCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
-/** Counts input and output of this execution. Input is counted again each step, as providers bill it. */
+/** Limits the input and output tokens of this execution. Each step counts its input again, as providers bill it. */
 export const tokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
   limitCriterion({
     name: 'TokenUsageLimit',
@@ -17,7 +17,7 @@ export const tokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
     reserve: ({ tokens }) => tokens,
   });
 
-/** The same over the whole session. */
+/** Limits the input and output tokens of the whole session. */
 export const sessionTokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
   limitCriterion({
     name: 'SessionTokenUsageLimit',

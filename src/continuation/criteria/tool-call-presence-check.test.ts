@@ -17,7 +17,7 @@ describe('ToolCallPresenceCheck', () => {
   it.each<[string, RunView, 'request' | 'stop', string]>([
     ['the start of an execution', runView(), 'request', 'a new request waits for an answer'],
     [
-      'the last step belongs to the execution before',
+      'a last step of an earlier execution',
       runView({ steps: [stepView({ executionId: 'exec_0' })] }),
       'request',
       'a new request waits for an answer',
@@ -41,7 +41,7 @@ describe('ToolCallPresenceCheck', () => {
       'the model call failed, so there is no answer yet',
     ],
     [
-      'a model call that was cut',
+      'an interrupted model call',
       runView({ steps: [cutCall()] }),
       'request',
       'the model call was cut off before it ended',
@@ -74,7 +74,7 @@ describe('ToolCallPresenceCheck', () => {
     expect(judge(view)).toMatchObject({ criterion: 'ToolCallPresenceCheck', decision, reason });
   });
 
-  it('D07: calls are work, whatever word the provider ended with', () => {
+  it('D07: tool calls are pending work, regardless of the finish reason', () => {
     for (const finishReason of ['stop', 'length', 'content_filter', 'unknown'])
       expect(
         judge(runView({ steps: [calledView([{ name: 'search' }], { finishReason })] })),

@@ -1,10 +1,10 @@
 import type { ContinuationCriterion } from '../criterion.ts';
 import { sharedEvaluations, type ContinuationEvaluation } from '../evaluation.ts';
-import { stepToJudge, type RunView } from '../run-view.ts';
+import { stepToJudge, type RunView, type StepView } from '../run-view.ts';
 
 const name = 'ToolCallPresenceCheck';
 
-/** Requests to continue while a tool result is unread, else allows the stop. */
+/** Requests continuation while the model has work to do, such as an unread tool result; else allows the stop. */
 export const toolCallPresenceCheck = (): ContinuationCriterion => ({
   name,
   evaluate(state): ContinuationEvaluation {
@@ -14,7 +14,10 @@ export const toolCallPresenceCheck = (): ContinuationCriterion => ({
     const isRetry = step?.type === 'error' || step?.type === 'cut';
     const context = {
       toolCalls: step?.toolCalls.length ?? 0,
-      ...(work !== null && step?.toolCalls.length === 0 && { work: isRetry ? 'retry' : 'format' }),
+      ...(work !== null &&
+        step?.toolCalls.length === 0 && {
+          work: isRetry ? 'retry' : isPaused(step) ? 'paused_turn' : 'format',
+        }),
     };
     if (work !== null) return { criterion: name, decision: 'request', reason: work, context };
     return { criterion: name, decision: 'stop', reason: 'the answer asks for no tools', context };
@@ -38,11 +41,14 @@ function pendingWork(state: RunView): string | null {
   if (step.type === 'error') return 'the model call failed, so there is no answer yet';
   if (step.type === 'cut') return 'the model call was cut off before it ended';
   const [error] = step.errors;
-  if (error === undefined) return null;
+  if (error === undefined) return isPaused(step) ? 'the provider paused the turn' : null;
   return error.type === 'validation'
     ? 'the answer does not match the response format'
     : 'the step failed after its answer, so the answer does not count';
 }
+
+/** Whether the provider continues the same turn with the next request. */
+const isPaused = (step: StepView | null): boolean => step?.finishReason === 'pause_turn';
 
 const names = (calls: readonly { readonly name: string }[]): string =>
   [...new Set(calls.map((call) => call.name))].join(', ');

@@ -6,7 +6,7 @@ describe('ToolCalledCheck', () => {
   const judge = (succeededTools: readonly string[]) =>
     toolCalledCheck('create_lead').evaluate(runView({ execution: { succeededTools } }), asked());
 
-  it('D15: requests until that tool has succeeded, then ends the run as completed', () => {
+  it('D15: requests continuation until the tool succeeds, then ends the run as completed', () => {
     expect(judge([])).toMatchObject({
       decision: 'request',
       reason: 'the tool create_lead has not been called successfully yet',
@@ -20,7 +20,7 @@ describe('ToolCalledCheck', () => {
     });
   });
 
-  it.each([undefined, '', 7])('refuses %s for a name', (tool) => {
+  it.each([undefined, '', 7])('rejects %s as a name', (tool) => {
     expect(() => toolCalledCheck(tool as string)).toThrowError(
       expect.objectContaining({ code: 'invalid_option' }),
     );

@@ -5,7 +5,7 @@ import { StopReason } from '../stop-reason.ts';
 
 const name = 'ToolCalledCheck';
 
-/** Keeps the run going until `tool` has succeeded in this execution, then ends it as completed. */
+/** Requests continuation until `tool` succeeds in this execution, then ends the run as completed. */
 export function toolCalledCheck(tool: string): ContinuationCriterion {
   if (typeof tool !== 'string' || tool === '')
     throw invalidOption(name, tool, 'the name of a tool');

@@ -3,7 +3,7 @@ import type { LeadRow } from './leads.ts';
 
 export type Activity = readonly [day: string, kind: string, note: string];
 
-/** What happened, and what was noted about it. */
+/** Kinds of activity with their notes. */
 const habits: readonly (readonly [kind: string, note: string])[] = [
   ['call', 'Spoke about scope and timing; they want a written summary before the next call.'],
   ['email', 'Sent the price list and two references from the same industry.'],
@@ -15,12 +15,12 @@ const habits: readonly (readonly [kind: string, note: string])[] = [
   ['note', 'The contact is on leave; a deputy is named in the mailbox reply.'],
 ];
 
-/** How many entries a lead of the data set begins with. */
+/** Initial number of activities of a lead. */
 const ENTRIES = 72;
-/** About one entry in so many days. */
+/** Average days between two activities. */
 const RHYTHM_DAYS = 9;
 
-/** The history of a lead, newest first: the same for the same lead, ending on its last activity. */
+/** Returns the history of a lead, newest first. It is the same for the same lead, and ends on its last activity. */
 export function activitiesOf({ id, idleDays }: LeadRow, today: string): readonly Activity[] {
   const seed = Number(id.slice(-4));
   return Array.from({ length: ENTRIES }, (_entry, i) => {

@@ -1,6 +1,6 @@
 import { readRows } from './read-rows.ts';
 
-/** How the directory answers for a company: at once, after a first refusal, or after a first silence. */
+/** How the directory responds for a company: immediately, after one failure, or after one timeout. */
 export type Reach = 'steady' | 'flaky' | 'slow';
 
 export interface CompanyRow {
@@ -12,7 +12,7 @@ export interface CompanyRow {
   readonly reach: Reach;
 }
 
-/** name, domain, employees, city, industry, and `flaky` or `slow` where the directory has its moods */
+/** name, domain, employees, city, industry, and `flaky` or `slow` if the directory fails first */
 const table = `
 Helvetia Robotics AG       | helvetia-robotics.example |   84 | Winterthur  | robotics   | flaky
 Fjordkraft Systems AS      | fjordkraft.example        |  310 | Bergen      | energy

@@ -8,7 +8,7 @@ import { programRows, programStatuses, tiers } from './programs.ts';
 const unique = (values: readonly string[]): number => new Set(values).size;
 
 describe('the data set', () => {
-  it('is as large as promised, and no id is used twice', () => {
+  it('has the documented size and unique ids', () => {
     expect(programRows).toHaveLength(12);
     expect(companyRows).toHaveLength(40);
     expect(leadRows).toHaveLength(60);
@@ -17,7 +17,7 @@ describe('the data set', () => {
     expect(unique(programRows.map(({ name }) => name))).toBe(12);
   });
 
-  it('hangs together: every lead has a program, a company and a status that there is', () => {
+  it('is consistent: every lead has an existing program, company and status', () => {
     const programs = new Set(programRows.map(({ name }) => name));
     const domains = new Set(companyRows.map(({ domain }) => domain));
     for (const { id, program, domain, status, value, idleDays, contact } of leadRows) {
@@ -40,11 +40,11 @@ describe('the data set', () => {
     }
   });
 
-  it('no program has a company twice under one name', () => {
+  it('has each company name at most once per program', () => {
     expect(unique(leadRows.map(({ program, company }) => `${program} ${company}`))).toBe(60);
   });
 
-  it('the history of a lead ends on its last activity and is the same each time', () => {
+  it('has a stable history of each lead that ends on its last activity', () => {
     const [lead] = leadRows;
     const history = activitiesOf(lead!, '2026-11-16');
     expect(history[0]![0]).toBe(daysBefore('2026-11-16', lead!.idleDays));
@@ -64,7 +64,7 @@ describe('dates', () => {
     expect(quarterOf(today, later)).toEqual({ from, to });
   });
 
-  it('on any day of the year some programs renew this quarter, and none has done so already', () => {
+  it('has programs that renew later this quarter, on any day of the year', () => {
     for (let i = 0; i < 366; i++) {
       const today = daysBefore('2027-12-31', i);
       const { to } = quarterOf(today);

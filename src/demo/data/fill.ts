@@ -6,7 +6,7 @@ import { leadRows } from './leads.ts';
 import { plain } from './plain.ts';
 import { programRows } from './programs.ts';
 
-/** Of the tables below. */
+/** Version of the tables below. */
 const VERSION = 1;
 
 const schema = `
@@ -22,7 +22,7 @@ const schema = `
     id TEXT PRIMARY KEY, company TEXT NOT NULL, program_id TEXT NOT NULL REFERENCES programs (id),
     contact_name TEXT, contact_email TEXT, domain TEXT, status TEXT NOT NULL, value INTEGER NOT NULL,
     last_activity TEXT NOT NULL, owner TEXT, employees INTEGER, city TEXT, industry TEXT,
-    -- company, contact and domain without case and accents: what a search looks at
+    -- company, contact and domain without case and accents, for the search
     words TEXT NOT NULL
   ) STRICT;
   CREATE INDEX partners.leads_of_program ON leads (program_id, status);
@@ -30,11 +30,11 @@ const schema = `
     lead_id TEXT NOT NULL REFERENCES leads (id), day TEXT NOT NULL, kind TEXT NOT NULL, note TEXT NOT NULL
   ) STRICT;
   CREATE INDEX partners.activities_of_lead ON activities (lead_id, day);
-  -- what a tool call has changed, so that the same call never changes it twice
+  -- results of tool calls, so that the same call never runs twice
   CREATE TABLE partners.effects (key TEXT PRIMARY KEY, result TEXT NOT NULL) STRICT;
 `;
 
-/** Makes and fills the tables if there are none; two processes may come at once, and one of them does it. */
+/** Creates and fills the tables if there are none. If two processes start together, one of them does it. */
 export function fillOnce(db: SqliteDatabase, today: string): void {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -46,12 +46,12 @@ export function fillOnce(db: SqliteDatabase, today: string): void {
   }
 }
 
-/** 0 of a new file. Anything else that is not ours is left alone. */
+/** Returns the version, 0 for a new file. A file with other tables is not changed. */
 function versionOf(db: SqliteDatabase): number {
   const version = numberOf(db, 'PRAGMA partners.user_version');
   const tables = numberOf(db, 'SELECT count(*) FROM partners.sqlite_schema');
   if (version === VERSION || (version === 0 && tables === 0)) return version;
-  throw new Error('the file holds other data than this demo expects');
+  throw new Error('the file contains other data than this demo expects');
 }
 
 const numberOf = (db: SqliteDatabase, sql: string): number =>
@@ -72,7 +72,7 @@ function fill(db: SqliteDatabase, today: string): void {
     `INSERT INTO leads (id, company, program_id, contact_name, contact_email, domain, status, value, last_activity, owner, words)
      VALUES (?, ?, (SELECT id FROM programs WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  // thousands of rows: one statement a lead takes half the time
+  // thousands of rows: one statement per lead halves the time
   const history = db.prepare(
     `INSERT INTO activities SELECT ?, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`,
   );
@@ -86,6 +86,6 @@ function fill(db: SqliteDatabase, today: string): void {
   }
 }
 
-/** `Élodie Moreau` at `lutece.example` is `elodie.moreau@lutece.example`. */
+/** Returns `elodie.moreau@lutece.example` for `Élodie Moreau` at `lutece.example`. */
 const emailOf = (contact: string, domain: string): string =>
   `${plain(contact).replaceAll(' ', '.')}@${domain}`;

@@ -22,8 +22,8 @@ export const leadStatuses: readonly string[] = [
 ];
 
 /**
- * id, company, domain, program, contact, status, value, days since the last activity, owner. A few companies are in
- * it twice under other spellings, as in every list that people keep.
+ * id, company, domain, program, contact, status, value, days since the last activity, owner. A few companies appear
+ * twice under different spellings, as in real lists.
  */
 const table = `
 lead_2207 | Helvetia Robotic         | helvetia-robotics.example   | Nordlicht     | Urs Brunner          | inactive    |  18000 | 212 | Mara Lindqvist

@@ -1,4 +1,4 @@
-/** Without case and accents: `Öresund Payments` is `oresund payments`. */
+/** Removes case and accents: `Öresund Payments` becomes `oresund payments`. */
 export const plain = (text: string): string =>
   text
     .normalize('NFD')

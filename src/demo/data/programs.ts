@@ -6,7 +6,7 @@ export interface ProgramRow {
   readonly tier: string;
   readonly region: string;
   readonly status: string;
-  /** How many quarters from now it renews, and how far into that quarter. */
+  /** Quarters until it renews, and the position in that quarter. */
   readonly quarter: number;
   readonly share: number;
   readonly budget: number;

@@ -1,4 +1,4 @@
-/** Reads a table that people can read too: a row per line, cells between bars. */
+/** Reads a text table: one row per line, cells between bars. */
 export const readRows = (table: string): readonly (readonly string[])[] =>
   table
     .trim()

@@ -2,41 +2,41 @@ import { parseJson, type JsonObject, type JsonValue } from '../../json.ts';
 import type { Message } from '../../messages/message.ts';
 import type { Messages } from '../../messages/messages.ts';
 
-/** What became of one tool call, read back from the conversation. */
+/** Result of one tool call, read from the conversation. */
 export interface Outcome {
   readonly tool: string;
-  /** As the model gave them. */
+  /** Arguments that the model sent. */
   readonly args: JsonObject;
   readonly kind: 'ok' | 'error' | 'denied' | 'unfinished';
-  /** Of a call that went well. */
+  /** Value of a successful call. */
   readonly value: JsonValue;
-  /** Of one that did not: what the tool or the person said. */
+  /** Text of a failed or denied call. */
   readonly said: string;
 }
 
-/** All that the demo model goes by. It is read anew for every call, so any process can take over at any point. */
+/** Everything that the demo model uses. It is read again for every call, so any process can continue at any point. */
 export interface Talk {
-  /** What the person wants, in full; follow-ups are put into whole sentences. */
+  /** The request as a whole sentence; follow-ups are completed. */
   readonly text: string;
-  /** The message as it was typed, and its id. */
+  /** The message as typed, and its id. */
   readonly typed: string;
   readonly messageId: string;
   readonly isFirstTurn: boolean;
-  /** Of this turn, in the order of the calls. */
+  /** Tool calls of this turn, in call order. */
   readonly outcomes: readonly Outcome[];
-  /** What a criterion asked for after an answer of this turn. */
+  /** What a criterion requested after an answer of this turn. */
   readonly asked: string | null;
 }
 
-/** What came before the turn, for follow-ups. */
+/** Earlier messages, for follow-ups. */
 export interface Past {
   readonly lastRequest: string | null;
   readonly lastAnswer: string;
   readonly messages: readonly Message[];
 }
 
-/** Longer texts are cut here: the model matches words only. */
-const LONGEST_TEXT = 2000;
+/** Maximum characters to read: the model matches words only. */
+const MAX_TEXT = 2000;
 
 export interface Turns {
   readonly talk: Talk;
@@ -81,7 +81,7 @@ const asksToContinue =
   /^\W*(?:please |ok(?:ay)?,? )?(?:go\s+on|continue|carry on|keep going|proceed|try again|again)\b[^a-z]*$/i;
 
 const textAt = (messages: readonly Message[], index: number): string =>
-  (messages[index]?.text ?? '').slice(0, LONGEST_TEXT);
+  (messages[index]?.text ?? '').slice(0, MAX_TEXT);
 
 export function outcomesIn(messages: readonly Message[]): readonly Outcome[] {
   const answers = new Map<string, string>();
@@ -95,14 +95,14 @@ export function outcomesIn(messages: readonly Message[]): readonly Outcome[] {
   );
 }
 
-/** The words that the loop puts before what did not go well. */
+/** Prefixes that the loop adds to failed results. */
 const beginnings: readonly (readonly [Outcome['kind'], RegExp])[] = [
   ['error', /^Error: /],
   ['denied', /^(?:Denied by a person|Blocked): /],
   ['unfinished', /^Not (?:finished|run): /],
 ];
 
-/** A person may change the arguments before a call runs; the result says so first. */
+/** Skips the note about changed arguments at the start of a result. */
 const edited = /^\[A person changed the arguments to .* before this ran\.\]\n/;
 
 function readOutcome(tool: string, args: JsonObject, answer: string): Outcome {

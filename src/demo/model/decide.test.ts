@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cpuMs } from '../../../test/setup/cpu-time.ts';
 import type { InferenceRequest } from '../../inference/inference-driver.ts';
 import { Message, type MessageInput } from '../../messages/message.ts';
 import { Messages } from '../../messages/messages.ts';
@@ -33,7 +34,7 @@ function request(
 
 const typed = (text: string) => decide(request([Message.user(text)]));
 
-/** A call with what came of it. */
+/** A call with its result. */
 const called = (name: string, args: Message['toolCalls'][number]['args'], result: string) => {
   const id = `call_${name}_${JSON.stringify(args)}`;
   return [
@@ -42,7 +43,7 @@ const called = (name: string, args: Message['toolCalls'][number]['args'], result
   ];
 };
 
-describe('what is typed decides', () => {
+describe("the user's text selects the reply", () => {
   it.each<[string, string, object]>([
     ['Which programs renew this quarter?', 'search_programs', { renews: 'this_quarter' }],
     ['Which programs renew next quarter?', 'search_programs', { renews: 'next_quarter' }],
@@ -98,7 +99,7 @@ describe('what is typed decides', () => {
     expect(typed(text).calls).toEqual([{ name, args }]);
   });
 
-  it('two searches that do not need each other go side by side', () => {
+  it('runs two independent searches in one step', () => {
     expect(typed('Add a lead for Sisu Maritime to Baltic').calls).toEqual([
       { name: 'search_leads', args: { text: 'Sisu' } },
       { name: 'search_programs', args: {} },
@@ -114,7 +115,7 @@ describe('what is typed decides', () => {
     '¿Qué?',
     '🦆',
     'no',
-  ])('"%s" needs no tool, and the answer says who answers', (text) => {
+  ])('"%s" needs no tool, and the answer names the demo model', (text) => {
     const { text: said, calls } = typed(text);
     expect(calls).toEqual([]);
     expect(said).toMatch(/demo model/);
@@ -127,7 +128,7 @@ describe('the next reply depends on tool results', () => {
   const args = { domain: 'fjordkraft.example' };
   const failed = called('enrich_company', args, 'Error: The directory did not answer (503).');
 
-  it('tries a passing failure again, three times at most, and then says so', () => {
+  it('retries a temporary failure at most three times, and then reports it', () => {
     expect(decide(request([lookUp, ...failed])).calls).toHaveLength(1);
     expect(decide(request([lookUp, ...failed, ...failed])).calls).toHaveLength(1);
     const last = decide(request([lookUp, ...failed, ...failed, ...failed]));
@@ -140,20 +141,20 @@ describe('the next reply depends on tool results', () => {
     expect(decide(request([lookUp, ...gone])).calls).toEqual([]);
   });
 
-  it('asks again for what was cut off', () => {
+  it('repeats an interrupted call', () => {
     const cut = called('enrich_company', args, 'Not finished: a stop was requested.');
     expect(decide(request([lookUp, ...cut])).calls).toHaveLength(1);
   });
 
   it.each([
-    'nonsense that is no JSON',
+    'text that is not JSON',
     '[1,2,3]',
     '"text"',
     'null',
     '{"leads":"no list"}',
     '{"leads":[1,null,"x"],"total":{}}',
     '{"programs":{},"totals":[]}… [cut: 5 of 9 characters shown]',
-  ])('bears a result that makes no sense: %s', (result) => {
+  ])('accepts a result of another shape: %s', (result) => {
     for (const text of [
       'leads in Alpine',
       'gold programs',
@@ -175,7 +176,7 @@ describe('the next reply depends on tool results', () => {
     }
   });
 
-  it('without tools it answers with what it has', () => {
+  it('answers with what it has without tools', () => {
     const nothing = decide(request([lookUp], { toolChoice: 'none' }));
     expect(nothing.calls).toEqual([]);
     expect(nothing.text).toContain('may not use tools');
@@ -191,7 +192,7 @@ describe('the next reply depends on tool results', () => {
     expect(landing.text).toContain('search_leads: 1 time');
   });
 
-  it('calls no tool that it was not given', () => {
+  it('calls only tools that it was given', () => {
     expect(decide(request([lookUp], { tools: [] })).calls).toEqual([]);
   });
 });
@@ -224,7 +225,7 @@ describe('any text', () => {
       .map((words) => words.join(' ')),
   );
 
-  it('gets words, and arguments that the tools can read', () => {
+  it('gets text, and arguments that match the tools', () => {
     fc.assert(
       fc.property(nasty, (text) => {
         const { text: said, calls } = typed(text);
@@ -246,11 +247,12 @@ describe('any text', () => {
     ['100 KB of brackets', '("Shall I '.repeat(10_000)],
     ['100 KB of quotes', `leads "${"'".repeat(100_000)}`],
     ['100 KB of act busy', 'and act busy '.repeat(8000)],
-  ])('%s is answered at once', (_case, text) => {
-    const began = performance.now();
+  ])('answers %s quickly', (_case, text) => {
     const later = [Message.user('hi'), Message.assistant(text), Message.user(text)];
-    expect(typed(text).text).not.toBe('');
-    expect(decide(request(later)).text).not.toBe('');
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const ms = cpuMs(() => {
+      expect(typed(text).text).not.toBe('');
+      expect(decide(request(later)).text).not.toBe('');
+    });
+    expect(ms).toBeLessThan(5_000);
   });
 });

@@ -24,10 +24,10 @@ const has =
 
 const busyWords = /(?:,? ?\b(?:and|but|please))? ?\bact busy\b[.!]?/i;
 
-/** Whether the person wants to see how a refused model call is waited out. */
+/** Whether the user wants to see how the run waits after a refused model call. */
 export const wantsBusy = (text: string): boolean => busyWords.test(text);
 
-/** The first answer that fits. The user's text selects it; tool results select its next reply. */
+/** The first matching answer. The user's text selects it; tool results select its next reply. */
 const rules: readonly Rule[] = [
   [has(/^\W*$/), unknown],
   [has(/^\W*(?:hi|hello|hey|good (?:morning|day|evening)|help|hallo)\b.{0,20}$/i), hello],
@@ -57,7 +57,7 @@ const rules: readonly Rule[] = [
   [(text) => text.length < 60 && programIn(text) !== null, programs],
 ];
 
-/** What to do next, from the conversation alone. */
+/** Decides the next reply from the conversation only. */
 export function decide({ messages, toolChoice, tools }: InferenceRequest): Reply {
   const { talk: read, past } = readTurns(messages);
   const isBusy = wantsBusy(read.text);
@@ -70,7 +70,7 @@ export function decide({ messages, toolChoice, tools }: InferenceRequest): Reply
   return labelled(talk, mayCall || reply.calls.length === 0 ? reply : withoutTools(talk));
 }
 
-/** Tools are not allowed any more: say what there is so far. */
+/** Answers with what is known so far, because tools are no longer allowed. */
 function withoutTools({ outcomes }: Talk): Reply {
   const done = outcomes.filter(({ kind }) => kind === 'ok');
   if (done.length === 0)
@@ -86,7 +86,7 @@ function withoutTools({ outcomes }: Talk): Reply {
 
 const LABEL = '(From the demo model: simple rules, but the tools and the numbers are real.)';
 
-/** The first turn says who speaks. */
+/** Adds the demo label in the first turn. */
 function labelled({ isFirstTurn, outcomes }: Talk, reply: Reply): Reply {
   if (!isFirstTurn || /demo model/i.test(reply.text)) return reply;
   if (reply.calls.length === 0) return { ...reply, text: `${reply.text}\n\n${LABEL}` };

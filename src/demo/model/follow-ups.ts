@@ -4,7 +4,7 @@ import { leadIdsIn } from './words.ts';
 
 const ordinals = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'];
 
-const place =
+const itemNumber =
   /\bthe (?:(first|second|third|fourth|fifth|sixth|seventh|eighth|last)(?: one| lead)?|(\d{1,2})(?:st|nd|rd|th)?(?: one| lead)?)\b|\b(?:number|no\.?|#) ?(\d{1,2})\b/i;
 const pointer = /\b(?:it|that one|this one|that lead|this lead)\b/i;
 const yes =
@@ -12,7 +12,7 @@ const yes =
 
 export const isYes = (text: string): boolean => yes.test(text);
 
-/** Puts a follow-up into a whole sentence: "yes" becomes what was offered, "the second one" becomes its id. */
+/** Completes a follow-up: "yes" becomes what was offered, "the second one" becomes its id. */
 export function inFull(text: string, past: Past): string {
   const { lastAnswer } = past;
   const offered = /Shall I ([^?]{1,200})\?\s*$/.exec(withoutLabel(lastAnswer))?.[1];
@@ -20,7 +20,7 @@ export function inFull(text: string, past: Past): string {
   const company = /Which program should (.{1,120}) go to\?/.exec(lastAnswer)?.[1];
   if (company !== undefined && text.length < 60 && !/\blead|\?/i.test(text))
     return `add a lead for ${company} to ${text}`;
-  const chosen = place.exec(text);
+  const chosen = itemNumber.exec(text);
   if (chosen) {
     const id = nthOf(past, chosen);
     if (id !== null) return withVerb(text.replace(chosen[0], id), id);
@@ -31,14 +31,14 @@ export function inFull(text: string, past: Past): string {
   return text;
 }
 
-/** The label of the first answer stands behind its question. */
+/** Removes the label, which follows the question of the first answer. */
 const withoutLabel = (answer: string): string => answer.replace(/\n\n\([^()]*\)\s*$/, '');
 
-/** A bare choice asks to see it. */
+/** Adds a verb: a choice without one means "show". */
 const withVerb = (text: string, id: string): string =>
   text.replaceAll(/[^\w]/g, '') === id ? `show ${id}` : text;
 
-/** Out of the newest list of leads or programs. */
+/** Returns an item of the newest list of leads or programs. */
 function nthOf({ messages }: Past, [, word, digits, numbered]: RegExpExecArray): string | null {
   const newest = outcomesIn(messages).findLast(
     ({ tool, kind }) => kind === 'ok' && (tool === 'search_leads' || tool === 'search_programs'),

@@ -6,7 +6,7 @@ export interface Call {
   readonly args: JsonObject;
 }
 
-/** One answer of the demo model: words, and tools where it has to look first. */
+/** One answer of the demo model: text, and tool calls if it needs data first. */
 export interface Reply {
   readonly text: string;
   readonly calls: readonly Call[];
@@ -16,10 +16,10 @@ export const say = (text: string): Reply => ({ text, calls: [] });
 
 export const callTools = (text: string, ...calls: readonly Call[]): Reply => ({ text, calls });
 
-/** How often a call is made before the model continues without it. */
-const MOST_TRIES = 3;
+/** Maximum attempts of a call before the model continues without it. */
+const MAX_TRIES = 3;
 
-/** Where a call stands in this turn. */
+/** State of a call in this turn. */
 export type Standing =
   | { readonly is: 'todo'; readonly tries: number }
   | { readonly is: 'done'; readonly value: JsonValue; readonly tries: number }
@@ -34,15 +34,15 @@ export function standingOf({ outcomes }: Talk, { name, args }: Call): Standing {
   const last = tries.at(-1);
   if (!last) return { is: 'todo', tries: 0 };
   if (last.kind === 'denied') return { is: 'denied', said: last.said };
-  const mayPass = last.kind === 'unfinished' || isPassing(last.said);
-  if (mayPass && tries.length < MOST_TRIES) return { is: 'todo', tries: tries.length };
+  const mayPass = last.kind === 'unfinished' || isTemporary(last.said);
+  if (mayPass && tries.length < MAX_TRIES) return { is: 'todo', tries: tries.length };
   return { is: 'failed', said: last.said };
 }
 
-/** The words of an error tell whether it is worth another try. */
-const isPassing = (said: string): boolean => /\(503\)|took longer than/.test(said);
+/** Whether the error text says that a retry may help. */
+const isTemporary = (said: string): boolean => /\(503\)|took longer than/.test(said);
 
-/** What a list in a result holds; nothing where the result is not what was expected. */
+/** Returns a list of a result; empty if the result has another shape. */
 export function listIn(value: JsonValue, name: string): readonly JsonObject[] {
   const list: unknown = isRecord(value) ? value[name] : null;
   return Array.isArray(list) ? (list as unknown[]).filter(isRow) : [];

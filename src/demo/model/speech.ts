@@ -1,16 +1,16 @@
 import type { InferenceRequest } from '../../inference/inference-driver.ts';
 import type { Usage } from '../../inference/usage.ts';
 
-/** Words as they are read; long ones in parts, so that nothing comes in a lump. */
+/** Splits text into words, and long words into parts, so that it streams evenly. */
 export const inPieces = (text: string): readonly string[] => text.match(/\s*\S{1,16}\s*/g) ?? [];
 
-/** A token is about four letters. */
+/** A token has about four characters. */
 const CHARS_PER_TOKEN = 4;
 const tokens = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
 const inputs = new WeakMap<InferenceRequest, number>();
 
-/** Estimated by the length of what went in and what came out. */
+/** Estimates usage from the length of the input and the output. */
 export function usageOf(request: InferenceRequest, said: string): Partial<Usage> {
   let input = inputs.get(request);
   if (input === undefined) inputs.set(request, (input = tokens(charsIn(request))));

@@ -7,7 +7,7 @@ export const count = (n: number, one: string, many: string = `${one}s`): string 
 
 export const euros = (n: number): string => `€${n.toLocaleString('en-US')}`;
 
-/** `31 January 2027` */
+/** Formats `31 January 2027`. */
 export const day = (iso: string): string => {
   const ms = Date.parse(iso);
   return Number.isNaN(ms)
@@ -22,24 +22,24 @@ export const day = (iso: string): string => {
 
 export const lines = (items: readonly string[]): string => items.map((i) => `- ${i}`).join('\n');
 
-/** `a, b and c` */
+/** Formats `a, b and c`. */
 export const and = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
 export const ownerOf = (row: JsonObject): string => field(row, 'owner') || 'unassigned';
 
-/** `lead_2101 Fjordkraft Systems AS: negotiating, €96,000, Mara Lindqvist` */
+/** Formats `lead_2101 Fjordkraft Systems AS: negotiating, €96,000, Mara Lindqvist`. */
 export const leadLine = (lead: JsonObject): string =>
   `${field(lead, 'id')} ${field(lead, 'company')}: ${field(lead, 'status')}, ${euros(amount(lead, 'value'))}, ${ownerOf(lead)}`;
 
-/** `84 people, Winterthur, robotics` */
+/** Formats `84 people, Winterthur, robotics`. */
 export const companyFacts = (company: JsonObject): string =>
   [`${field(company, 'employees')} people`, field(company, 'city'), field(company, 'industry')]
     .filter((fact) => fact.trim() !== '')
     .join(', ');
 
-/** What a tool says to a model, without its advice on what to call next. */
-export const forPeople = (said: string): string => sentence(said.replaceAll(advice, '').trim());
+/** Returns a tool's text without its advice to the model. */
+export const withoutAdvice = (said: string): string => sentence(said.replaceAll(advice, '').trim());
 
 const advice =
   /\s(?:Call again|Trying again|This passes|Look again|Change that one|Ids look like|Give at least)[^.]*(?:\.|$)/g;

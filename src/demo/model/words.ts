@@ -2,13 +2,13 @@ import { leadStatuses } from '../data/leads.ts';
 import { plain } from '../data/plain.ts';
 import { programRows } from '../data/programs.ts';
 
-/** Programs by their name, or by the first word of it. */
+/** Finds programs by name, or by the first word of it. */
 export function programIn(text: string): string | null {
   const found = programRows.find(({ name }) => hasWord(text, name) || hasWord(text, first(name)));
   return found?.name ?? null;
 }
 
-/** A word that names a program and is not one: "leads of Foobar", "in the Foobar program". */
+/** Finds a word that names an unknown program: "leads of Foobar", "in the Foobar program". */
 export function unknownProgramIn(text: string): string | null {
   const [, of, before] =
     /\b(?:of|in|from) (?:the )?(\p{Lu}[\p{L}\d-]{2,30})|\b(\p{Lu}[\p{L}\d-]{2,30}) program/u.exec(
@@ -27,7 +27,7 @@ export const statusIn = (text: string): string | null =>
 export const domainIn = (text: string): string | null =>
   /\b[a-z\d][a-z\d-]{0,60}\.(?:example|com|eu|io|de|ch)\b/i.exec(text)?.[0].toLowerCase() ?? null;
 
-/** The owner that the words name, such as "owned by Mara". */
+/** Finds the named owner, such as "owned by Mara". */
 export const ownerIn = (text: string): string | null => {
   if (/\b(?:without|no|missing) (?:an )?owner/i.test(text)) return 'unassigned';
   const owners = [...new Set(programRows.map(({ owner }) => owner))];
@@ -43,7 +43,7 @@ export const hasWord = (text: string, word: string): boolean => {
 
 const first = (name: string): string => name.split(' ')[0] ?? name;
 
-/** Spellings of one company come down to the same: no legal form, no accents, no plural. */
+/** Returns a key that is equal for all spellings of one company: no legal form, no accents, no plural. */
 export const nameKey = (company: string): string =>
   plain(company)
     .replaceAll(/[^\w ]/g, '')

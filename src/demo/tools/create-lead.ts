@@ -26,7 +26,7 @@ export const createLead = (data: PartnerData): Tool =>
       required: ['company', 'program'],
       additionalProperties: false,
     },
-    // the same call never adds a second lead, so it may be run again
+    // the same call never adds a second lead, so it may run again
     idempotent: true,
     execute(args, context): Row {
       return data.once(effectKey(context), () => {

@@ -27,7 +27,7 @@ export const deleteLead = (data: PartnerData): Tool =>
       return data.once(effectKey(context), () => {
         const lead = leadWith(data, textOf(args, 'id') ?? '');
         const { id = null, company = null, program = null, owner = null } = lead;
-        // the person agreed to delete a company, not a number
+        // the user approved the deletion of a company, not of a number
         if (textOf(args, 'company')?.toLowerCase() !== String(company).toLowerCase())
           throw new Error(
             `Nothing was deleted: ${String(id)} is ${String(company)}, not ` +
@@ -35,8 +35,8 @@ export const deleteLead = (data: PartnerData): Tool =>
           );
         data.run('DELETE FROM activities WHERE lead_id = ?', id);
         data.run('DELETE FROM leads WHERE id = ?', id);
-        const isTold = args['notify_owner'] && owner !== null;
-        return { deleted: id, company, program, owner, owner_notified: isTold };
+        const isNotified = args['notify_owner'] && owner !== null;
+        return { deleted: id, company, program, owner, owner_notified: isNotified };
       });
     },
   });

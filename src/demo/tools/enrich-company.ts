@@ -4,14 +4,14 @@ import { rest, type Pace } from '../pace.ts';
 import type { PartnerData } from '../partner-data.ts';
 import { shortened, textOf } from './look-up.ts';
 
-/** How long the directory takes for an answer, and how long we wait for one. */
+/** Milliseconds that the directory takes to respond, and the timeout of a request. */
 const ANSWER_MS = 900;
 const TIMEOUT_MS = 3000;
-const SHORTEST_TIMEOUT_MS = 30;
+const MIN_TIMEOUT_MS = 30;
 
 /**
- * The flaky one: a company directory as the world has them. For some companies the first request of this process
- * fails, for one it is never answered; the next works.
+ * Simulates an unreliable company directory. For some companies the first request of this process fails, for one it
+ * never gets a response; the next succeeds.
  */
 export function enrichCompany(data: PartnerData, pace: Pace): Tool {
   const asked = new Set<string>();
@@ -27,7 +27,7 @@ export function enrichCompany(data: PartnerData, pace: Pace): Tool {
       required: ['domain'],
       additionalProperties: false,
     },
-    timeoutMs: Math.max(SHORTEST_TIMEOUT_MS, TIMEOUT_MS * pace),
+    timeoutMs: Math.max(MIN_TIMEOUT_MS, TIMEOUT_MS * pace),
     idempotent: true,
     async execute(args, { signal }) {
       const domain = textOf(args, 'domain')?.toLowerCase() ?? '';

@@ -2,13 +2,13 @@ import type { JsonObject } from '../../json.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import type { PartnerData, Row } from '../partner-data.ts';
 
-/** A lead as the tools show it. */
+/** Columns of a lead in tool results. */
 export const leadColumns = `l.id, l.company, p.name AS program, l.contact_name, l.contact_email, l.domain, l.status,
   l.value, l.last_activity, l.owner, l.employees, l.city, l.industry`;
 
 export const leadTables = 'leads l JOIN programs p ON p.id = l.program_id';
 
-/** By id, by name, or by a part of the name that fits one program alone. */
+/** Finds a program by id, by name, or by a part of the name that matches only one. */
 export function programNamed(data: PartnerData, name: string): Row {
   const wanted = name.trim();
   const exact = data.one(
@@ -34,7 +34,7 @@ export function leadWith(data: PartnerData, id: string): Row {
   );
 }
 
-/** The same for every try at this call, and for no other call of any session. */
+/** Returns a key that is the same for every attempt of this call, and differs for every other call of any session. */
 export const effectKey = ({ state, idempotencyKey }: ToolContext): string =>
   `${state.agentId}:${idempotencyKey}`;
 
@@ -48,17 +48,17 @@ export const numberOf = (args: JsonObject, name: string): number | null => {
   return typeof value === 'number' ? value : null;
 };
 
-/** Errors go to the model, and need not repeat a whole page. */
+/** Shortens a value in an error for the model. */
 export const shortened = (text: string): string =>
   text.length > 80 ? `${text.slice(0, 80)}…` : text;
 
-/** The parts of a WHERE clause that are wanted, with their values in the same order. */
+/** The requested parts of a WHERE clause, with their values in the same order. */
 export interface Filter {
   readonly where: string;
   readonly values: readonly (string | number)[];
 }
 
-/** Fixed conditions, each with the one value it needs; those without a value are left out. */
+/** Combines conditions with their values; conditions without a value are omitted. */
 export function filterOf(
   ...conditions: readonly (readonly [sql: string, value: string | number | null])[]
 ): Filter {

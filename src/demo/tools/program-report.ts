@@ -15,7 +15,7 @@ export const programReport = (data: PartnerData): Tool =>
       additionalProperties: false,
     },
     idempotent: true,
-    // a report is read as a whole or not at all
+    // a report is read in one transaction
     maxResultChars: 250_000,
     execute(args) {
       const program = programNamed(data, textOf(args, 'program') ?? '');

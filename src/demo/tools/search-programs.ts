@@ -20,7 +20,7 @@ export const searchPrograms = (data: PartnerData): Tool =>
         renews: {
           type: 'string',
           enum: ['this_quarter', 'next_quarter', 'this_year'],
-          description: 'Only programs whose renewal date lies in this stretch.',
+          description: 'Only programs whose renewal date is in this period.',
         },
       },
       additionalProperties: false,
@@ -28,7 +28,7 @@ export const searchPrograms = (data: PartnerData): Tool =>
     idempotent: true,
     execute(args) {
       const today = data.today();
-      const renews = stretchOf(today, textOf(args, 'renews'));
+      const renews = rangeOf(today, textOf(args, 'renews'));
       const { where, values } = filterOf(
         ["instr(lower(p.name || ' ' || p.owner), lower(?)) > 0", textOf(args, 'text')],
         ['p.tier = ?', textOf(args, 'tier')],
@@ -47,7 +47,7 @@ export const searchPrograms = (data: PartnerData): Tool =>
     },
   });
 
-function stretchOf(today: string, word: string | null): DateRange | null {
+function rangeOf(today: string, word: string | null): DateRange | null {
   if (word === 'this_quarter') return quarterOf(today);
   if (word === 'next_quarter') return quarterOf(today, 1);
   const year = today.slice(0, 4);

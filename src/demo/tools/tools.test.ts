@@ -22,7 +22,7 @@ afterAll(() => {
 
 let calls = 0;
 
-/** As the loop calls a tool: arguments are checked first. */
+/** Calls a tool like the loop: arguments are checked first. */
 async function call(name: string, args: JsonObject, key: string = `k${++calls}`): Promise<never> {
   const tool = partnerTools(data, 0).find((t) => t.name === name)!;
   const checked = await tool.check(args);
@@ -71,7 +71,7 @@ describe('search_programs', () => {
 });
 
 describe('search_leads', () => {
-  it('counts all that fit and shows the first of them', async () => {
+  it('counts all matches and returns the first of them', async () => {
     const found: Leads = await call('search_leads', { program: 'Baltic', limit: 5 });
     expect(found).toMatchObject({ total: 12, shown: 5 });
     const days = found.leads.map((lead) => lead['last_activity'] as string);
@@ -104,13 +104,13 @@ describe('search_leads', () => {
     [{ status: 'asleep' }, /status/],
     [{ limit: 1000 }, /limit/],
     [{ unknown: 1 }, /unknown/],
-  ])('%j is refused in words that help', async (args, message) => {
+  ])('%j is refused with a helpful error', async (args, message) => {
     expect(await failure('search_leads', args)).toMatch(message);
   });
 });
 
 describe('create_lead', () => {
-  it('adds a lead once for a call, however often it is run', async () => {
+  it('adds a lead once for a call, however often it runs', async () => {
     const args = { company: 'Neue Welle GmbH', program: 'alpine', value: 5, owner: 'Greta Hofer' };
     const first: JsonObject = await call('create_lead', args, 'same');
     expect(first).toMatchObject({ id: 'lead_2208', program: 'Alpine', status: 'new', value: 5 });
@@ -126,7 +126,7 @@ describe('create_lead', () => {
     [{ company: 'Foo' }, /program/],
     [{ company: 'zugspitze software', program: 'Alpine' }, /already: lead_2113/],
     [{ company: 'Foo', program: 'Alpine', value: -1 }, /value/],
-  ])('%j is refused, and leaves nothing behind', async (args, message) => {
+  ])('%j is refused, and stores nothing', async (args, message) => {
     const before = data.one('SELECT count(*) AS n FROM leads');
     expect(await failure('create_lead', args)).toMatch(message);
     expect(data.one('SELECT count(*) AS n FROM leads')).toEqual(before);
@@ -134,7 +134,7 @@ describe('create_lead', () => {
 });
 
 describe('update_lead', () => {
-  it('changes what is given, and knows what counts as activity', async () => {
+  it('changes the given fields, and records an activity for the right ones', async () => {
     const before = data.one("SELECT last_activity FROM leads WHERE id = 'lead_2106'")!;
     const enriched: JsonObject = await call('update_lead', {
       id: 'lead_2106',
@@ -186,7 +186,7 @@ describe('delete_lead', () => {
 });
 
 describe('program_report', () => {
-  it('is larger than what travels in one piece, for every program with a handful of leads', async () => {
+  it('is larger than one envelope, for every program with a handful of leads', async () => {
     const report = await call('program_report', { program: 'Nordlicht' });
     const text = JSON.stringify(report);
     expect(text.length).toBeGreaterThan(50_000);
@@ -200,7 +200,7 @@ describe('program_report', () => {
 });
 
 describe('enrich_company', () => {
-  it('is flaky for some, slow for one, plain for the others', async () => {
+  it('is flaky for some companies, slow for one, and reliable for the others', async () => {
     const tool = partnerTools(data, 0).find(({ name }) => name === 'enrich_company')!;
     const ask = async (domain: string, signal = new AbortController().signal): Promise<unknown> =>
       tool.execute({ domain }, { signal } as ToolContext);

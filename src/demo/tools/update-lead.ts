@@ -5,7 +5,9 @@ import { plain } from '../data/plain.ts';
 import type { PartnerData, Row } from '../partner-data.ts';
 import { effectKey, leadWith, textOf } from './look-up.ts';
 
-/** What may be changed. Names of columns go into the SQL, so they come from this list and never from the model. */
+/**
+ * Fields that may change. Column names become part of the SQL, so they come from this list and never from the model.
+ */
 const fields = {
   status: { type: 'string', enum: leadStatuses },
   value: { type: 'integer', minimum: 0, description: 'Expected value in euros.' },
@@ -39,7 +41,8 @@ export const updateLead = (data: PartnerData): Tool =>
           throw new Error(
             `Nothing to change in ${id}. Give at least one of: ${columns.join(', ')}.`,
           );
-        const values = changed.map((name) => args[name] as string | number); // the schema has checked them
+        const values = changed.map((name) => args[name] as string | number); // the schema has
+        // checked them
         const today = data.today();
         data.run(
           `UPDATE leads SET ${changed.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
@@ -49,7 +52,7 @@ export const updateLead = (data: PartnerData): Tool =>
         const { company, contact_name: contact, domain } = leadWith(data, id);
         const words = plain([company, contact, domain].join(' '));
         data.run('UPDATE leads SET words = ? WHERE id = ?', words, id);
-        // what the directory knows is nothing that has happened with the lead
+        // company data is not an activity of the lead
         if (changed.some((name) => !companyFields.has(name)))
           data.run('UPDATE leads SET last_activity = ? WHERE id = ?', today, id);
         const note = `Changed ${changed.join(', ')}.`;

@@ -26,7 +26,7 @@ const call = (id: string, input: unknown, more: object = {}) => ({
 });
 
 describe('an answer of the AI SDK', () => {
-  it('text, reasoning and usage', () => {
+  it('has text, reasoning and usage', () => {
     const { response, chunks, answer } = read(
       { type: 'stream-start', warnings: [] },
       { type: 'reasoning-start', id: 'r' },
@@ -55,24 +55,44 @@ describe('an answer of the AI SDK', () => {
     expect(answer.isFinished).toBe(true);
   });
 
+  it('separates parts of reasoning by a blank line, streamed or not', () => {
+    const parts: readonly string[] = ['Hm.', 'So.', '', 'Yes.'];
+    const streamed = read(
+      ...parts.flatMap((part, i) => [
+        { type: 'reasoning-start', id: `r${i}` },
+        ...Array.from(part, (delta) => ({ type: 'reasoning-delta', id: `r${i}`, delta })),
+        { type: 'reasoning-end', id: `r${i}` },
+      ]),
+    );
+    const whole = new AiSdkAnswer('p');
+    for (const part of parts) whole.take({ type: 'reasoning', text: part });
+    for (const { reasoning, metadata } of [streamed.response, whole.response()]) {
+      expect(reasoning).toBe('Hm.\n\nSo.\n\nYes.');
+      // each part is sent back unchanged
+      expect(metadata).toMatchObject({ aiSdk: { parts: parts.map((text) => ({ text })) } });
+    }
+    const pieces = streamed.chunks.map((chunk) => ('text' in chunk ? chunk.text : ''));
+    expect(pieces.join('')).toBe('Hm.\n\nSo.\n\nYes.');
+  });
+
   it.each<[unknown, string, boolean, string]>([
     [{ unified: 'stop', raw: 'end_turn' }, 'stop', true, 'v3'],
-    [{ unified: 'stop', raw: undefined }, 'stop', true, 'v3, a word of the package'],
-    [{ unified: 'other', raw: 'eos' }, 'stop', true, 'v3, an unknown word'],
-    [{ unified: 'other', raw: undefined }, 'stop', false, 'v3, the provider said nothing'],
+    [{ unified: 'stop', raw: undefined }, 'stop', true, 'v3, a reason of the package'],
+    [{ unified: 'other', raw: 'eos' }, 'stop', true, 'v3, an unknown reason'],
+    [{ unified: 'other', raw: undefined }, 'stop', false, 'v3, the provider sent no reason'],
     ['stop', 'stop', true, 'v2'],
-    ['unknown', 'stop', false, 'v2, the provider said nothing'],
+    ['unknown', 'stop', false, 'v2, the provider sent no reason'],
     ['content-filter', 'content_filter', true, 'v2'],
     [{ unified: 'content-filter', raw: 'refusal' }, 'content_filter', true, 'v3'],
     [{ unified: 'length', raw: 'max_tokens' }, 'length', true, 'v3'],
     [{ unified: 'error', raw: 'error' }, 'error', true, 'v3'],
-  ])('finish %j is %s, whole: %s (%s)', (finishReason, expected, isFinished) => {
+  ])('finish reason %j is %s, complete: %s (%s)', (finishReason, expected, isFinished) => {
     const { answer, response } = read(text('a'), { ...said('x'), finishReason });
     expect(response.finishReason).toBe(expected);
     expect(answer.isFinished).toBe(isFinished);
   });
 
-  it('calls, streamed in pieces or at once', () => {
+  it('has calls, streamed in chunks or whole', () => {
     const { response, chunks } = read(
       { type: 'tool-input-start', id: 'a', toolName: 'x' },
       { type: 'tool-input-delta', id: 'a', delta: '{"q"' },
@@ -92,12 +112,12 @@ describe('an answer of the AI SDK', () => {
     expect(args).toEqual(['{"q"', ':1}', '{"q":2}']);
   });
 
-  it('two calls with one id stay two', () => {
+  it('keeps two calls with one id', () => {
     const { response } = read(call('a', '{"q":1}'), call('a', '{"q":2}'), said('tool-calls'));
     expect(response.toolCalls.map(({ args }) => args)).toEqual([{ q: 1 }, { q: 2 }]);
   });
 
-  it('what the provider runs itself is no call of ours', () => {
+  it('ignores calls that the provider runs itself', () => {
     const { response } = read(
       { type: 'tool-input-start', id: 'a', toolName: 'web_search', providerExecuted: true },
       { type: 'tool-input-delta', id: 'a', delta: '{}' },
@@ -108,7 +128,7 @@ describe('an answer of the AI SDK', () => {
     expect(response).toMatchObject({ content: 'found', toolCalls: [], finishReason: 'stop' });
   });
 
-  it('a call that was never completed keeps its text, and has no arguments', () => {
+  it('keeps the text of an incomplete call, without arguments', () => {
     const { response } = read(
       { type: 'tool-input-start', id: 'a', toolName: 'x' },
       { type: 'tool-input-delta', id: 'a', delta: '{"q":' },
@@ -117,7 +137,7 @@ describe('an answer of the AI SDK', () => {
     expect(response.toolCalls).toEqual([{ id: 'a', name: 'x', argsRaw: '{"q":' }]);
   });
 
-  it('what had arrived is there for a failure', () => {
+  it('keeps the partial answer of a failure', () => {
     const { answer } = read(text('a'), { type: 'tool-input-start', id: 'a', toolName: 'x' });
     expect(answer.partial).toEqual({
       content: 'a',
@@ -133,7 +153,7 @@ describe('an answer of the AI SDK', () => {
     ],
     ['v3', { inputTokens: { total: 1 }, outputTokens: { total: 2 } }, { input: 1, output: 2 }],
     [
-      'the total of the wire',
+      'the total that the provider sent',
       { inputTokens: { total: 1 }, outputTokens: { total: 2 }, raw: { totalTokenCount: 9 } },
       { input: 1, output: 2, total: 9 },
     ],
@@ -151,7 +171,7 @@ describe('an answer of the AI SDK', () => {
   );
 });
 
-describe('what goes back', () => {
+describe('state for the provider', () => {
   const options = (n: number) => ({ providerMetadata: { p: { n } } });
   const { response } = read(
     { type: 'reasoning-start', id: 'r1', ...options(1) },
@@ -171,8 +191,8 @@ describe('what goes back', () => {
     });
   const kinds = (parts: readonly object[]) => parts.map((part) => Object.values(part)[0] as string);
 
-  it('comes part by part in its order, each with its own marks', () => {
-    expect(assistantParts(message('Let me look.'), 'p')).toEqual([
+  it('is sent in order of the parts, each with its own metadata', () => {
+    expect(assistantParts(message('Let me look.'), { provider: 'p', version: 'v3' })).toEqual([
       { type: 'reasoning', text: 'Hm.', providerOptions: { p: { n: 1 } } },
       { type: 'text', text: 'Let ', providerOptions: { p: { n: 2 } } },
       {
@@ -187,22 +207,22 @@ describe('what goes back', () => {
     ]);
   });
 
-  it('a text that changed goes as one, before the calls; one that was dropped does not go', () => {
-    expect(kinds(assistantParts(message('Look!'), 'p'))).toEqual([
+  it('sends a changed text as one part before the calls, and omits a dropped one', () => {
+    expect(kinds(assistantParts(message('Look!'), { provider: 'p', version: 'v3' }))).toEqual([
       'reasoning',
       'text',
       'tool-call',
       'tool-call',
     ]);
-    expect(kinds(assistantParts(message(''), 'p'))).toEqual([
+    expect(kinds(assistantParts(message(''), { provider: 'p', version: 'v3' }))).toEqual([
       'reasoning',
       'tool-call',
       'tool-call',
     ]);
   });
 
-  it('another provider gets words and calls alone', () => {
-    expect(assistantParts(message('Let me look.'), 'q')).toEqual([
+  it('sends only text and calls to another provider', () => {
+    expect(assistantParts(message('Let me look.'), { provider: 'q', version: 'v3' })).toEqual([
       { type: 'text', text: 'Let me look.' },
       { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: {} },
       { type: 'tool-call', toolCallId: 'b', toolName: 'x', input: {} },
@@ -210,10 +230,12 @@ describe('what goes back', () => {
   });
 
   it.each([[{}], [null], [{ provider: 'p' }], [{ provider: 'p', parts: 'x' }], ['x']])(
-    'metadata %j of others does no harm',
+    'ignores foreign metadata %j',
     (aiSdk) => {
       const odd = Message.assistant('a', { metadata: { aiSdk } });
-      expect(assistantParts(odd, 'p')).toEqual([{ type: 'text', text: 'a' }]);
+      expect(assistantParts(odd, { provider: 'p', version: 'v3' })).toEqual([
+        { type: 'text', text: 'a' },
+      ]);
     },
   );
 });

@@ -1,11 +1,16 @@
 import { isRecord, jsonText, toJsonValue, type JsonObject } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse, InferredToolCall } from '../inference-driver.ts';
-import { MOST_CALLS } from '../read-response.ts';
+import { isBlank } from '../../messages/content-part.ts';
+import { MAX_CALLS } from '../read-response.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
+import { AiSdkExtra, isCompaction } from './ai-sdk-extra.ts';
 import type { KeptPart } from './ai-sdk-parts.ts';
 import { aiSdkUsage } from './ai-sdk-usage.ts';
-import { finishReasonOf, readCall, string } from './chat-message.ts';
+import { finishReasonOf } from '../finish-word.ts';
+import { readCall, string } from './chat-message.ts';
+import { ReasoningParts } from './reasoning-parts.ts';
+import { ThinkFilter } from './think-filter.ts';
 
 interface PartialToolCall {
   readonly id: string;
@@ -16,17 +21,17 @@ interface PartialToolCall {
   isWhole: boolean;
 }
 
-/** A part as it will be kept, while it grows. */
+/** A part of the stored message, while it grows. */
 interface GrowingPart {
   readonly type: KeptPart['type'];
-  /** Of the stream, to find it again. */
+  /** Id in the stream. */
   readonly id: string;
   text: string;
   readonly call?: number;
   options: JsonObject | null;
 }
 
-/** Puts an answer together from the parts of any specification, streamed or whole. */
+/** Assembles an answer from the parts of any specification, streamed or whole. */
 export class AiSdkAnswer {
   readonly #provider: string;
   #text = '';
@@ -38,14 +43,21 @@ export class AiSdkAnswer {
   readonly #partsById: Map<string, GrowingPart> = new Map();
   readonly #callsById: Map<string, PartialToolCall[]> = new Map();
   #hasWord = false;
+  #rawWord: string | null = null;
+  readonly #extra = new AiSdkExtra();
+  /** Finds reasoning inside the text, for servers that have no field for it. */
+  readonly #think: ThinkFilter | null;
+  #lastText: GrowingPart | null = null;
+  readonly #reasoning = new ReasoningParts();
 
   constructor(provider: string) {
     this.#provider = provider;
+    this.#think = hasReasoning.test(provider) ? null : new ThinkFilter();
   }
 
   /**
-   * Whether a stream that ends here is whole. Packages say so of any end and complete what was cut, so only the word
-   * of the provider tells.
+   * Whether a stream that ends here is complete. Packages report every end as complete and complete truncated values,
+   * so only the provider's finish reason counts.
    */
   get isFinished(): boolean {
     return this.#hasWord;
@@ -60,15 +72,23 @@ export class AiSdkAnswer {
     };
   }
 
-  /** A part of a whole answer. */
+  /** Reads a part of a whole answer. */
   take(part: unknown): void {
     if (!isRecord(part)) return;
     const { type } = part;
-    if (type === 'text' || type === 'reasoning') this.#grow(type, '', string(part['text']), part);
+    if (type === 'text' || type === 'reasoning')
+      this.#grow(type, '', string(part['text']), part, []);
     else if (type === 'tool-call') this.#complete(part, []);
+    else this.#takeExtra(part);
   }
 
-  /** A part of a stream, and what it adds. */
+  #takeExtra(part: Record<string, unknown>): void {
+    const at = this.#parts.length;
+    if (part['type'] === 'tool-result') this.#extra.result(part, at, optionsOf(part));
+    else if (part['type'] === 'file') this.#extra.file(part, at, optionsOf(part));
+  }
+
+  /** Reads a part of a stream; returns what it adds. */
   read(part: unknown): InferenceChunk[] {
     if (!isRecord(part)) return [];
     const delta = string(part['delta']);
@@ -78,14 +98,12 @@ export class AiSdkAnswer {
       case 'text-delta':
       case 'text-start':
       case 'text-end':
-        this.#grow('text', id, delta, part);
-        if (delta !== '') out.push({ type: 'content', text: delta });
+        this.#grow('text', id, delta, part, out);
         break;
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        this.#grow('reasoning', id, delta, part);
-        if (delta !== '') out.push({ type: 'reasoning', text: delta });
+        this.#grow('reasoning', id, delta, part, out);
         break;
       case 'tool-input-start':
         if (part['providerExecuted'] !== true) this.#begin(id, string(part['toolName']));
@@ -96,8 +114,12 @@ export class AiSdkAnswer {
       case 'tool-call':
         this.#complete(part, out);
         break;
+      case 'tool-result':
+      case 'file':
+        this.#takeExtra(part);
+        break;
       case 'finish':
-        this.finish(part);
+        this.finish(part, out);
         if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
         break;
       default:
@@ -105,24 +127,31 @@ export class AiSdkAnswer {
     return out;
   }
 
-  finish({ finishReason, usage }: Record<string, unknown>): void {
+  finish({ finishReason, usage }: Record<string, unknown>, out: InferenceChunk[] = []): void {
+    if (this.#think && this.#lastText) this.#say(this.#lastText, this.#think.end(), out);
     const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason };
-    this.#word = string(unified) || null;
-    const isTold = raw === undefined ? unified !== 'unknown' && unified !== 'other' : true;
-    this.#hasWord = this.#word !== null && isTold;
+    const isVague = unified === 'unknown' || unified === 'other';
+    this.#rawWord = string(raw) || string(unified) || null;
+    // packages report a turn that the provider paused as complete
+    const isPaused = finishReasonOf(this.#rawWord, false) === 'pause_turn';
+    this.#word = isPaused || isVague ? this.#rawWord : string(unified) || null;
+    this.#hasWord = this.#word !== null && (raw !== undefined || !isVague);
     this.#usage = aiSdkUsage(usage);
   }
 
   response(): InferenceResponse {
     const toolCalls = this.#toolCalls(finishReasonOf(this.#word, false) === 'length');
-    const reasoning = this.#parts.filter(({ type }) => type === 'reasoning');
+    const isEmpty = isBlank(this.#text) && this.#extra.isEmpty;
     const metadata = this.#kept();
+    const { files } = this.#extra;
     return {
       content: this.#text,
       toolCalls,
-      reasoning: reasoning.map(({ text }) => text).join('') || null,
+      reasoning: this.#reasoning.text || null,
       refusal: null,
-      finishReason: finishReasonOf(this.#word, toolCalls.length > 0),
+      finishReason: finishReasonOf(this.#word, toolCalls.length > 0, isEmpty),
+      ...(this.#rawWord === null ? null : { rawFinishReason: this.#rawWord }),
+      ...(files.length > 0 ? { files } : null),
       usage: this.#usage,
       ...(metadata ? { metadata } : null),
     };
@@ -134,13 +163,17 @@ export class AiSdkAnswer {
     );
   }
 
-  /** Text and reasoning; what a provider adds to them comes with the beginning, a piece or the end. */
+  /** Reads text and reasoning; provider metadata may arrive with the start, a delta or the end. */
   #grow(
     type: 'text' | 'reasoning',
     id: string,
     delta: string,
     source: Record<string, unknown>,
+    out: InferenceChunk[],
   ): void {
+    const options = optionsOf(source);
+    if (type === 'text' && (isCompaction(options) || this.#extra.isHidden(id)))
+      return this.#extra.hide(id, delta, this.#parts.length, options);
     const key = `${type} ${id}`;
     const open = id === '' ? undefined : this.#partsById.get(key);
     const part = open ?? { type, id, text: '', options: null };
@@ -148,10 +181,25 @@ export class AiSdkAnswer {
       this.#parts.push(part);
       this.#partsById.set(key, part);
     }
-    if (type === 'text') this.#text += delta;
-    part.text += delta;
-    const options = optionsOf(source);
     if (options) part.options = { ...part.options, ...options };
+    if (delta === '') return;
+    if (type === 'reasoning') {
+      part.text += delta;
+      return void out.push({ type, text: this.#reasoning.add(part, delta) });
+    }
+    this.#lastText = part;
+    const said = this.#think?.push(delta) ?? delta;
+    const thought = this.#think?.takeThought() ?? '';
+    if (thought !== '')
+      out.push({ type: 'reasoning', text: this.#reasoning.add(this.#think, thought) });
+    this.#say(part, said, out);
+  }
+
+  #say(part: GrowingPart, text: string, out: InferenceChunk[]): void {
+    if (text === '') return;
+    part.text += text;
+    this.#text += text;
+    out.push({ type: 'content', text });
   }
 
   #begin(id: string, name: string): PartialToolCall {
@@ -173,9 +221,10 @@ export class AiSdkAnswer {
     out.push({ type: 'tool_call', index: call.index, id: id || null, name: call.name, argsDelta });
   }
 
-  /** The whole call counts over what was streamed of it. */
+  /** Reads the whole call, which replaces its streamed parts. */
   #complete(part: Record<string, unknown>, out: InferenceChunk[]): void {
-    if (part['providerExecuted'] === true) return;
+    if (part['providerExecuted'] === true)
+      return this.#extra.call(part, this.#parts.length, optionsOf(part));
     const id = string(part['toolCallId']);
     const name = string(part['toolName']);
     const { input } = part;
@@ -193,19 +242,21 @@ export class AiSdkAnswer {
       out.push({ type: 'tool_call', index, id: id || null, name, argsDelta: call.args });
   }
 
-  /** The oldest call with this id that is not whole; those before it are forgotten. */
+  /** Returns the oldest incomplete call with this id; drops those before it. */
   #nextOpen(id: string): PartialToolCall | undefined {
     const same = this.#callsById.get(id) ?? [];
     while (same.length > 1 && same[0]?.isWhole) same.shift();
     return same[0]?.isWhole ? undefined : same[0];
   }
 
-  /** Only where there is something that the provider wants back: signed reasoning, marks on texts and calls. */
+  /** Returns metadata if the provider expects state back: signed reasoning, its own calls, or options of parts. */
   #kept(): JsonObject | null {
-    const parts = this.#parts.filter(
-      ({ type, text, call = 0 }) => (type !== 'text' || text !== '') && call <= MOST_CALLS,
-    );
-    if (!parts.some(({ type, options }) => type === 'reasoning' || options)) return null;
+    const isKept = ({ type, text, call = 0 }: GrowingPart): boolean =>
+      (type !== 'text' || text !== '') && call <= MAX_CALLS;
+    const parts = this.#parts.filter(isKept);
+    const extra = this.#extra;
+    if (extra.isEmpty && !parts.some(({ type, options }) => type === 'reasoning' || options))
+      return null;
     const kept = parts.map(({ type, text, call, options }): KeptPart => ({
       type,
       ...(type === 'reasoning' ? { text } : null),
@@ -213,10 +264,23 @@ export class AiSdkAnswer {
       ...(call === undefined ? null : { call }),
       ...(options ? { options } : null),
     }));
-    return { aiSdk: toJsonValue({ provider: this.#provider, parts: kept }) };
+    const before = (at: number): number => this.#parts.slice(0, at).filter(isKept).length;
+    const more = extra.parts.map((part) => ({ ...part, at: before(part.at) }));
+    return {
+      aiSdk: toJsonValue({
+        provider: this.#provider,
+        parts: kept,
+        ...(more.length > 0 ? { extra: more } : null),
+      }),
+      ...(extra.calls.length > 0 ? { providerCalls: toJsonValue(extra.calls) } : null),
+    };
   }
 }
 
+/** Packages of providers that separate reasoning from the text. */
+const hasReasoning = /^(?:anthropic|amazon-bedrock|azure|google|openai|vertex)\b/;
+
 function optionsOf({ providerMetadata }: Record<string, unknown>): JsonObject | null {
-  return isRecord(providerMetadata) ? (providerMetadata as JsonObject) : null; // made plain when kept
+  // converted to plain data when stored
+  return isRecord(providerMetadata) ? (providerMetadata as JsonObject) : null;
 }

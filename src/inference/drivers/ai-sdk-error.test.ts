@@ -6,7 +6,7 @@ const named = (name: string, more: Record<string, unknown> = {}): Error =>
   Object.assign(new Error('said'), { name, ...more });
 const read = (thrown: unknown) => readFailure(aiSdkError(thrown, 0, { content: 'a' }));
 
-describe('what packages of the AI SDK throw', () => {
+describe('errors of AI SDK packages', () => {
   it.each<[string, unknown, Record<string, unknown>]>([
     [
       'a refusal',
@@ -23,7 +23,7 @@ describe('what packages of the AI SDK throw', () => {
       { type: 'model', code: 'server', message: 'said' },
     ],
     [
-      '503 that says overloaded',
+      'a 503 that mentions overload',
       named('AI_APICallError', {
         statusCode: 503,
         responseBody: '{"error":{"message":"The model is overloaded."}}',
@@ -31,7 +31,7 @@ describe('what packages of the AI SDK throw', () => {
       { type: 'rate_limit', code: 'overloaded', status: 503 },
     ],
     [
-      '503 that does not',
+      'a 503 that does not',
       named('AI_APICallError', {
         statusCode: 503,
         responseBody: '{"error":{"message":"Service unavailable, try again"}}',
@@ -41,7 +41,7 @@ describe('what packages of the AI SDK throw', () => {
     ],
     ['503 without body', named('AI_APICallError', { statusCode: 503 }), { type: 'model' }],
     [
-      '503 without body, overloaded by its sentence',
+      'a 503 without body, overloaded by its message',
       named('AI_APICallError', { statusCode: 503, message: 'Overloaded' }),
       { type: 'rate_limit', code: 'overloaded' },
     ],
@@ -65,35 +65,31 @@ describe('what packages of the AI SDK throw', () => {
       }),
       { type: 'timeout', message: 'The connection to the model failed: connect ECONNREFUSED' },
     ],
-    [
-      'JSON that is none',
-      named('AI_JSONParseError'),
-      { type: 'validation', code: 'unreadable_body' },
-    ],
+    ['invalid JSON', named('AI_JSONParseError'), { type: 'validation', code: 'unreadable_body' }],
     ['JSON of another shape', named('AI_TypeValidationError'), { type: 'validation' }],
     [
-      'an error where an answer was expected',
+      'an error instead of an answer',
       named('AI_TypeValidationError', { value: { error: { code: 503, message: 'overloaded' } } }),
       { type: 'rate_limit', code: 'overloaded' },
     ],
     [
-      'the same as a text',
+      'an error instead of an answer, as text',
       named('AI_JSONParseError', { text: '{"error":{"code":502,"message":"gone"}}' }),
       { status: 502 },
     ],
     [
-      'a package that stumbles',
+      'a package that fails to parse',
       new TypeError("Cannot read properties of undefined (reading '0')"),
       { type: 'validation', code: 'unreadable_body' },
     ],
     ['no key', named('AI_LoadAPIKeyError'), { type: 'model', code: 'auth', retryable: false }],
     [
-      'no such model',
+      'an unknown model',
       named('AI_NoSuchModelError'),
       { type: 'model', code: 'not_found', retryable: false },
     ],
     [
-      'something it cannot do',
+      'an unsupported feature',
       named('AI_UnsupportedFunctionalityError'),
       { type: 'model', code: 'invalid_request', retryable: false },
     ],
@@ -116,7 +112,7 @@ describe('what packages of the AI SDK throw', () => {
     expect(partial).toEqual({ content: 'a' });
   });
 
-  it('the request, which such an error holds, does not come along', () => {
+  it('drops the request that such an error contains', () => {
     const thrown = named('AI_APICallError', {
       statusCode: 400,
       requestBodyValues: { messages: ['private'] },

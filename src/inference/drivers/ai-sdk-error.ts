@@ -1,6 +1,6 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import { messageOf } from '../../errors/error-record.ts';
-import { isRecord, parseJson } from '../../json.ts';
+import { isRecord, jsonText, parseJson } from '../../json.ts';
 import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { connectionError } from './connection-error.ts';
 import { isErrorBody, providerError } from './provider-error.ts';
@@ -23,7 +23,7 @@ const refused: ReadonlyMap<string, string> = new Map([
   ['AI_InvalidArgumentError', 'invalid_request'],
 ]);
 
-/** What a provider package threw or put into its stream, as one record. */
+/** Converts an error that a provider package threw or streamed to one error. */
 export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer = {}): AgentError {
   if (AgentError.is(thrown)) return thrown;
   if (!isRecord(thrown)) return inStream(String(thrown), now, partial, thrown);
@@ -33,7 +33,11 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
     const told = toldIn(thrown);
     if (told !== null) return inStream(told, now, partial, thrown);
     return modelCallFailed(
-      { type: 'validation', code: 'unreadable_body', message: messageOf(thrown) },
+      {
+        type: 'validation',
+        code: 'unreadable_body',
+        message: rejected(messageOf(thrown), contentOf(thrown)),
+      },
       partial,
       { cause: thrown },
     );
@@ -54,21 +58,38 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
   );
 }
 
-/** A package that stumbles over an answer it did not expect; the network's own have a cause or say so. */
+/** Whether a package failed to parse an unexpected response; network errors have a cause or a message. */
 const isOwnMistake = (thrown: unknown): boolean =>
   thrown instanceof Error &&
   ['TypeError', 'SyntaxError', 'RangeError'].includes(thrown.name) &&
   thrown.cause === undefined &&
   !/fetch|network|terminated|socket|connection|closed/i.test(thrown.message);
 
-/** The error that a package could not read, because it expected an answer. */
+/** Returns the error that a package could not read, because it expected an answer. */
 function toldIn({ value, text }: Record<string, unknown>): string | null {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
   const body: unknown = value ?? (parsed?.ok ? parsed.value : undefined);
   return isErrorBody(body) ? JSON.stringify(body) : null;
 }
 
-/** Without its cause, which holds the whole request. */
+/** Maximum characters of the rejected answer, and of the package's reason, which may repeat the answer. */
+const MAX_SHOWN = 500;
+
+/** Says why a package rejected an answer, and what was in it. */
+function rejected(reason: string, content: string): string {
+  if (content === '' || reason.includes(content)) return truncated(reason);
+  return `${truncated(reason)} The answer was: ${truncated(content)}`;
+}
+
+const truncated = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+
+function contentOf({ value, text, data, responseBody }: Record<string, unknown>): string {
+  const content = text ?? responseBody ?? value ?? data;
+  return typeof content === 'string' ? content : (jsonText(content) ?? '');
+}
+
+/** Returns the error without its cause, which contains the whole request. */
 function refusal(error: Record<string, unknown>, now: number, partial: PartialAnswer): AgentError {
   const status = typeof error['statusCode'] === 'number' ? error['statusCode'] : 0;
   const body = typeof error['responseBody'] === 'string' ? error['responseBody'] : '';
@@ -76,7 +97,12 @@ function refusal(error: Record<string, unknown>, now: number, partial: PartialAn
   const parsed = parseJson(body);
   if (status < 400 && !(parsed.ok && isErrorBody(parsed.value)))
     return modelCallFailed(
-      { type: 'validation', code: 'unreadable_body', message: messageOf(error), status },
+      {
+        type: 'validation',
+        code: 'unreadable_body',
+        message: rejected(messageOf(error), body),
+        status,
+      },
       partial,
     );
   return modelCallFailed(

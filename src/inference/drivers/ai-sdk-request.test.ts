@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requestOf } from '../../../test/setup/inference-request.ts';
 import type { ContentPart } from '../../messages/content-part.ts';
 import { Message } from '../../messages/message.ts';
 import { Messages } from '../../messages/messages.ts';
@@ -12,32 +13,20 @@ const options = (
   version = 'v3',
   provider = 'openai.chat',
 ): Record<string, unknown> => ({
-  ...callOptions(
-    {
-      system: null,
-      messages: Messages.from([{ role: 'user', content: 'hi' }]),
-      tools: [],
-      toolChoice: 'auto',
-      responseFormat: null,
-      ...more,
-    },
-    settings,
-    { provider, version },
-    signal,
-  ),
+  ...callOptions(requestOf(more), settings, { provider, version }, signal),
 });
 const prompt = (messages: readonly Message[], version = 'v3', provider = 'openai.chat'): unknown =>
   options({ messages: Messages.from(messages) }, {}, version, provider)['prompt'];
 
-describe('what a model of the AI SDK is asked', () => {
-  it('a plain question says nothing but itself', () => {
+describe('a request to an AI SDK model', () => {
+  it('has only the messages of a plain question', () => {
     expect(options()).toEqual({
       prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
       abortSignal: signal,
     });
   });
 
-  it('settings go under their names; what is not said is not sent', () => {
+  it('has settings under their names, and only given ones', () => {
     const settings: AiSdkSettings = { temperature: 0, stop: ['x'], seed: 7, reasoning: 'low' };
     const { prompt: _prompt, abortSignal: _signal, ...rest } = options({}, settings);
     expect(rest).toEqual({ temperature: 0, stopSequences: ['x'], seed: 7, reasoning: 'low' });
@@ -56,7 +45,7 @@ describe('what a model of the AI SDK is asked', () => {
     });
   });
 
-  it('results of one answer go in one message, with the ids and names of their calls', () => {
+  it('has the results of one answer in one message, with the ids and names of their calls', () => {
     const asked = Message.assistant('', {
       toolCalls: [
         { id: 'a', providerId: '0', name: 'x', args: {} },
@@ -76,14 +65,14 @@ describe('what a model of the AI SDK is asked', () => {
     ]);
   });
 
-  it('an answer without a word is left out', () => {
+  it('omits an empty answer', () => {
     const roles = (prompt([Message.user('a'), Message.assistant('')]) as { role: string }[]).map(
       ({ role }) => role,
     );
     expect(roles).toEqual(['user']);
   });
 
-  it('a system message in the middle stays one where the provider knows such', () => {
+  it('keeps a system message in the middle if the provider supports it', () => {
     const messages = [Message.system('a'), Message.user('b'), Message.developer('c')];
     const roles = (provider: string) =>
       (prompt(messages, 'v3', provider) as { role: string }[]).map(({ role }) => role);
@@ -100,13 +89,13 @@ describe('what a model of the AI SDK is asked', () => {
       { data: { type: 'data', data: '/9j/4A' }, mediaType: 'image/jpeg' },
     ],
     [
-      'by address',
+      'by URL',
       { type: 'image', url: 'https://x.org/a' },
       { data: new URL('https://x.org/a'), mediaType: 'image/*' },
       { data: { type: 'url', url: new URL('https://x.org/a') }, mediaType: 'image/*' },
     ],
     [
-      'inline as an address',
+      'inline as a data URL',
       { type: 'image', url: 'data:image/webp;base64,AAAA' },
       { data: 'AAAA', mediaType: 'image/webp' },
       { data: { type: 'data', data: 'AAAA' }, mediaType: 'image/webp' },
@@ -117,13 +106,13 @@ describe('what a model of the AI SDK is asked', () => {
       { data: 'JVBERi0x', mediaType: 'application/pdf', filename: 'a.pdf' },
       { data: { type: 'data', data: 'JVBERi0x' }, mediaType: 'application/pdf' },
     ],
-  ])('files, %s, as v3 and as v4 want them', (_what, part, v3, v4) => {
+  ])('has files, %s, in the formats of v3 and v4', (_what, part, v3, v4) => {
     const sent = (version: string) => prompt([Message.user([part])], version);
     expect(sent('v3')).toMatchObject([{ content: [{ type: 'file', ...v3 }] }]);
     expect(sent('v4')).toMatchObject([{ content: [{ type: 'file', ...v4 }] }]);
   });
 
-  it('an address that is none is a failure that no retry cures', () => {
+  it('fails without a retry on an invalid URL', () => {
     expect(() => prompt([Message.user([{ type: 'image', url: 'a.png' }])])).toThrow(/"a\.png"/);
   });
 });

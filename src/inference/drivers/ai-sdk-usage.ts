@@ -1,7 +1,7 @@
 import { isRecord } from '../../json.ts';
 import type { Usage } from '../usage.ts';
 
-/** v2 counts flat, v3 and v4 in groups; the provider's own total counts where it is told. */
+/** Reads usage: v2 is flat, v3 and v4 have groups. The provider's own total wins if there is one. */
 export function aiSdkUsage(usage: unknown): Partial<Usage> | null {
   if (!isRecord(usage)) return null;
   const { inputTokens, outputTokens, raw } = usage;

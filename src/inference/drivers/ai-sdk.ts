@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../clock.ts';
-import { AgentError, show } from '../../errors/agent-error.ts';
+import type { AgentError } from '../../errors/agent-error.ts';
 import { isRecord } from '../../json.ts';
 import type {
   InferenceChunk,
@@ -10,49 +10,38 @@ import type {
 import { brokenOff, modelCallFailed } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
+import { namesOfAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
+import { supportedUrlsOf, type ModelFacts } from './ai-sdk-prompt.ts';
 import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
 import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
 
-/** Any AI SDK language model; only its shape counts, so no package of theirs is needed here. */
-export interface AiSdkModel {
-  readonly specificationVersion: string;
-  readonly provider: string;
-  readonly modelId: string;
-  doGenerate(options: never): PromiseLike<unknown>;
-  doStream(options: never): PromiseLike<unknown>;
-}
+export { isAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
 
 export interface AiSdkOptions extends AiSdkSettings, Patience {
   readonly clock?: Clock;
 }
 
-const versions = ['v2', 'v3', 'v4'];
-
-/** Whether a value is a language model of the AI SDK, of a version that we read. */
-export const isAiSdkModel = (value: unknown): value is AiSdkModel =>
-  isRecord(value) &&
-  typeof value['doGenerate'] === 'function' &&
-  typeof value['doStream'] === 'function';
-
-/** A model of the AI SDK, specification v2 to v4: `withModel(aiSdk(anthropic('claude-…')))`. */
+/** Creates a driver for an AI SDK model of specification v2 to v4: `withModel(aiSdk(anthropic('claude-…')))`. */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceDriver {
-  if (!isAiSdkModel(model) || !versions.includes(model.specificationVersion))
-    throw new AgentError(
-      'invalid_option',
-      `aiSdk() got ${show(isAiSdkModel(model) ? model.specificationVersion : model)}, expected a language model of specification ${versions.join(', ')}.`,
-    );
+  const names = namesOfAiSdkModel(model);
   const { clock = systemClock } = options;
   const patience = patienceOf(options);
-  const about = { provider: model.provider, version: model.specificationVersion };
+  let about: ModelFacts | undefined;
+  const facts = async (): Promise<ModelFacts> => {
+    const supportedUrls = await supportedUrlsOf(model);
+    const { provider, specificationVersion: version } = model;
+    return (about ??= { provider, version, ...(supportedUrls && { supportedUrls }) });
+  };
 
-  /** The packages send once and leave retrying to the caller. */
+  /** Sends one request. The packages leave retries to the caller. */
   const ask = async (
     method: 'doGenerate' | 'doStream',
     request: InferenceRequest,
     watch: RequestWatch,
   ): Promise<Record<string, unknown>> => {
-    const given = callOptions(request, options, about, watch.signal);
-    const result = await watch.race(Promise.resolve(model[method](given as never))); // every version reads the same
+    const given = callOptions(request, options, about ?? (await facts()), watch.signal);
+    // the same shape in every version
+    const result = await watch.race(Promise.resolve(model[method](given as never)));
     if (isRecord(result)) return result;
     throw unreadable(`${method} returned no object`);
   };
@@ -63,14 +52,13 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       : aiSdkError(error, clock.now(), answer.partial);
 
   return {
-    name: `${model.provider}:${model.modelId}`,
-    model: model.modelId,
+    ...names,
     async infer(request, { signal }): Promise<InferenceResponse> {
       const watch = new RequestWatch(signal, patience.wholeMs, patience.idleMs, clock);
       const answer = new AiSdkAnswer(model.provider);
       try {
         const result = await ask('doGenerate', request, watch);
-        if (!Array.isArray(result['content'])) throw unreadable('its content is no list');
+        if (!Array.isArray(result['content'])) throw unreadable('its content is not a list');
         for (const part of result['content'] as unknown[]) answer.take(part);
         answer.finish(result);
         return answer.response();
@@ -113,7 +101,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
   };
 }
 
-/** By its shape: it may come from another realm or a polyfill. */
+/** Whether a value has the shape of a stream: it may come from another realm or a polyfill. */
 const isStream = (value: unknown): value is ReadableStream<unknown> =>
   isRecord(value) && typeof value['getReader'] === 'function';
 

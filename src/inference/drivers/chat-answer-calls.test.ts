@@ -25,7 +25,7 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', { q: 1 }, 'a'), call('y', {}, 'b')], finishReason: 'tool_calls' },
   ],
   [
-    'the word stop with calls',
+    'the finish reason stop with calls',
     events(calls(piece(0, 'a', 'x', '{}')), end('stop'), '[DONE]'),
     { toolCalls: [call('x', {}, 'a')], finishReason: 'tool_calls' },
   ],
@@ -38,7 +38,7 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', { q: 1 }, 'a'), call('x', { q: 2 }, 'b')] },
   ],
   [
-    'no index, in pieces: they belong to the last call',
+    'no index, in pieces, which belong to the last call',
     events(
       calls(piece(null, 'a', 'x', '{"q":1}')),
       calls(piece(null, 'b', 'y', '{"q"')),
@@ -48,7 +48,7 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', { q: 1 }, 'a'), call('y', { q: 2 }, 'b')] },
   ],
   [
-    'no index and no id: a name again behind a whole call begins the next',
+    'no index and no id: a name after a complete call starts the next',
     events(
       calls(piece(null, null, 'x', '{"q":1}')),
       calls(piece(null, null, 'x', '{"q":2}')),
@@ -57,7 +57,7 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', { q: 1 }), call('x', { q: 2 })] },
   ],
   [
-    'index 0 for every call, with other ids, as Ollama sends it',
+    'index 0 for every call, with different ids, as Ollama sends it',
     events(
       calls(piece(0, 'a', 'x', '{"q":')),
       calls(piece(0, 'a', null, '1}')),
@@ -101,12 +101,12 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', { q: 1 })] },
   ],
   [
-    'an id that comes late',
+    'an id that arrives late',
     events(calls(piece(0, null, 'x', '{')), calls(piece(0, 'a', null, '}')), end('tool_calls')),
     { toolCalls: [call('x', {}, 'a')] },
   ],
   [
-    'an index that does not begin at 0, or is a text',
+    'an index that does not start at 0, or is a string',
     events(
       calls(piece(3, 'a', 'x', '{')),
       calls({ ...piece(null, null, null, '}'), index: '3' }),
@@ -128,7 +128,7 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', {}, 'a')] },
   ],
   [
-    'the old form of a call',
+    'the legacy form of a call',
     events(
       delta({ function_call: { name: 'x', arguments: '{"q"' } }),
       delta({ function_call: { arguments: ':1}' } }),
@@ -137,21 +137,21 @@ const calling: readonly Sample[] = [
     { toolCalls: [call('x', { q: 1 })], finishReason: 'tool_calls' },
   ],
   [
-    'text beside calls is kept',
+    'text next to calls',
     events(delta('Let me look.'), calls(piece(0, 'a', 'x', '{}')), end('tool_calls')),
     { content: 'Let me look.', toolCalls: [call('x', {}, 'a')] },
   ],
   [
-    'no word and no [DONE], but every call is whole',
+    'no finish reason and no [DONE], but every call is complete',
     events(calls(piece(0, 'a', 'x', '{"q":1}'))),
     { toolCalls: [call('x', { q: 1 }, 'a')], finishReason: 'tool_calls' },
   ],
 ];
 
-/** Calls that must never run: no arguments are given for them. */
+/** Calls with unreadable arguments, which must never run. */
 const unreadable: readonly (readonly [string, string, string, string])[] = [
   [
-    'two values glued together',
+    'two concatenated values',
     events(
       calls(piece(0, 'a', 'x', '{"q":1}')),
       calls(piece(0, null, null, '{"q":1}')),
@@ -161,7 +161,7 @@ const unreadable: readonly (readonly [string, string, string, string])[] = [
     'tool_calls',
   ],
   [
-    'glued together under the same id and name',
+    'two concatenated values with the same id and name',
     events(
       calls(piece(0, 'a', 'x', '{"q":1}')),
       calls(piece(0, 'a', 'x', '{"q":2}')),
@@ -171,19 +171,19 @@ const unreadable: readonly (readonly [string, string, string, string])[] = [
     'tool_calls',
   ],
   [
-    'cut in half, and called tool_calls',
+    'truncated, with finish reason tool_calls',
     events(calls(piece(0, 'a', 'x', '{"q":')), end('tool_calls')),
     '{"q":',
     'tool_calls',
   ],
   [
-    'cut by the limit',
+    'truncated by the limit',
     events(calls(piece(0, 'a', 'x', '{"q":')), end('length')),
     '{"q":',
     'length',
   ],
   [
-    'cut before the first argument',
+    'truncated before the first argument',
     events(calls(piece(0, 'a', 'x', '')), end('length')),
     '',
     'length',
@@ -203,7 +203,7 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
     expect(response?.toolCalls).toEqual([{ id: 'a', name: 'x', argsRaw }]);
   });
 
-  it('arguments have chunks of their own, which say the same as the calls', () => {
+  it('emits chunks of arguments that equal the calls', () => {
     const { chunks, response, shown } = read(
       events(
         delta('Hi'),

@@ -46,7 +46,7 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
       { status: 502, message: 'gone' },
     ],
     [
-      'an error under a field of its own',
+      'an error under its own field',
       `${events(delta('a'))}error: {"code":500,"message":"gone"}\n\n`,
       { status: 500, message: 'gone' },
     ],
@@ -67,18 +67,18 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
       { type: 'timeout', code: 'stream_incomplete' },
     ],
     [
-      'a piece that is no JSON',
+      'a part that is not JSON',
       events(delta('a'), '{"choices":[{"del'),
       { type: 'validation', code: 'unreadable_body' },
     ],
-  ])('%s keeps what had arrived', (_what, text, report) => {
+  ])('%s keeps the partial answer', (_what, text, report) => {
     const { failure, shown } = read(text);
     expect(failure?.report).toMatchObject(report);
     expect(failure?.partial.content).toBe('a');
     expect(shown).toBe('a');
   });
 
-  it('a failed stream keeps calls and usage too', () => {
+  it('keeps calls and usage of a failed stream', () => {
     const { failure } = read(
       events(calls(piece(0, 'a', 'x', '{"q"')), delta('', null, { usage }), { error: 'gone' }),
     );
@@ -89,9 +89,9 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
   });
 
   it.each<[string, string, Record<string, unknown>]>([
-    ['nothing at all', '', { type: 'timeout', code: 'stream_incomplete' }],
+    ['an empty body', '', { type: 'timeout', code: 'stream_incomplete' }],
     [
-      'comments alone',
+      'only comments',
       ': PROCESSING\n\n: PROCESSING\n\n',
       { type: 'timeout', code: 'stream_incomplete' },
     ],
@@ -100,9 +100,9 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
       ': PROCESSING\n\n{"error":{"message":"no","code":502}}',
       { status: 502, message: 'no' },
     ],
-    ['[DONE] alone', events('[DONE]'), { type: 'validation', code: 'unreadable_body' }],
+    ['only [DONE]', events('[DONE]'), { type: 'validation', code: 'unreadable_body' }],
     [
-      'an error alone',
+      'only an error',
       events({ error: { message: 'no', code: 'tool_use_failed' } }),
       { type: 'validation', code: 'tool_use_failed' },
     ],
@@ -112,11 +112,11 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
       { status: 502 },
     ],
     [
-      'a JSON error in place of a stream',
+      'a JSON error instead of a stream',
       '{"error":{"message":"no","code":502}}',
       { status: 502, message: 'no' },
     ],
-    ['a page in place of a stream', '<html><title>Welcome</title></html>', { type: 'validation' }],
+    ['a page instead of a stream', '<html><title>Welcome</title></html>', { type: 'validation' }],
   ])('%s is a failure', (_what, text, report) => {
     expect(read(text).failure?.report).toMatchObject(report);
   });

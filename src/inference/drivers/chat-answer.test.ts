@@ -16,17 +16,17 @@ const texts: readonly Sample[] = [
   ],
   ['no [DONE]', events(delta('a'), end('stop')), { content: 'a', finishReason: 'stop' }],
   [
-    'no finish word, but [DONE]',
+    'no finish reason, but [DONE]',
     events(delta('a'), '[DONE]'),
     { content: 'a', finishReason: 'stop' },
   ],
   [
-    'neither, but the count at the very end',
+    'neither, but usage at the very end',
     events(delta('a'), delta('b', null, { usage })),
     { content: 'ab', finishReason: 'stop' },
   ],
   [
-    'no blank line behind the last event',
+    'no blank line after the last event',
     events(delta('a'), end('stop')).trimEnd(),
     { content: 'a' },
   ],
@@ -41,7 +41,7 @@ const texts: readonly Sample[] = [
     { content: 'aé' },
   ],
   [
-    'no space behind data:',
+    'no space after data:',
     events(delta('a'), end('stop'), '[DONE]').replaceAll('data: ', 'data:'),
     { content: 'a' },
   ],
@@ -51,33 +51,37 @@ const texts: readonly Sample[] = [
     { content: 'a' },
   ],
   [
-    'events parted by one line break',
+    'events separated by one line break',
     events(delta('a'), delta('b'), end('stop'), '[DONE]').replaceAll('\n\n', '\n'),
     { content: 'ab' },
   ],
   ['empty events', events('', delta('a'), '', end('stop'), '[DONE]'), { content: 'a' }],
+  ['a keep-alive line', events('ping', delta('a'), end('stop'), '[DONE]'), { content: 'a' }],
   [
-    'a line that keeps the connection open',
-    events('ping', delta('a'), end('stop'), '[DONE]'),
-    { content: 'a' },
-  ],
-  [
-    'the finish word twice, as OpenRouter sends it',
+    'the finish reason twice, as OpenRouter sends it',
     events(delta('a'), end('stop'), delta('', 'stop', { usage }), '[DONE]'),
     { content: 'a', finishReason: 'stop', usage: { input: 10, output: 5, total: 15 } },
   ],
   [
-    'text behind the finish word',
+    'text after the finish reason',
     events(delta('a', 'stop'), delta('b'), '[DONE]'),
     { content: 'ab' },
   ],
   [
-    'a word that tells more is not taken back',
+    'a finish reason that reports a problem, then an ordinary one',
     events(delta('a', 'length'), end('stop'), '[DONE]'),
     { finishReason: 'length' },
   ],
-  ['an unknown word', events(delta('a', 'eos'), '[DONE]'), { content: 'a', finishReason: 'stop' }],
-  ['an empty word', events(delta('a', ''), '[DONE]'), { content: 'a', finishReason: 'stop' }],
+  [
+    'an unknown finish reason',
+    events(delta('a', 'eos'), '[DONE]'),
+    { content: 'a', finishReason: 'stop' },
+  ],
+  [
+    'an empty finish reason',
+    events(delta('a', ''), '[DONE]'),
+    { content: 'a', finishReason: 'stop' },
+  ],
   [
     'content as a list, an object, null or missing',
     events(
@@ -96,7 +100,7 @@ const texts: readonly Sample[] = [
     { content: 'a', finishReason: 'stop' },
   ],
   [
-    'the whole message beside every delta, as Perplexity sends it',
+    'the whole message next to every delta, as Perplexity sends it',
     events(
       { choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] },
       { choices: [{ index: 0, delta: { content: 'b' }, message: { content: 'ab' } }] },
@@ -106,12 +110,12 @@ const texts: readonly Sample[] = [
     { content: 'ab' },
   ],
   [
-    'a message in place of the only delta',
+    'a message instead of the only delta',
     events({ choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] }, '[DONE]'),
     { content: 'a' },
   ],
   [
-    'only the first choice is read',
+    'several choices, of which only the first is read',
     events(
       {
         choices: [
@@ -134,7 +138,7 @@ const texts: readonly Sample[] = [
 
 const reports: readonly Sample[] = [
   [
-    'in every chunk: the last wins, nothing is added up',
+    'in every chunk: the last one wins',
     events(
       delta('a', null, { usage: { prompt_tokens: 10, completion_tokens: 1 } }),
       delta('b', 'stop', { usage: { prompt_tokens: 10, completion_tokens: 2 } }),
@@ -148,7 +152,7 @@ const reports: readonly Sample[] = [
     { usage: { input: 10, output: 5, total: 15 } },
   ],
   [
-    'in x_groq alone, beside an empty one',
+    'only in x_groq, next to an empty one',
     events(delta('a', 'stop', { usage: {}, x_groq: { usage } }), '[DONE]'),
     { usage: { input: 10, output: 5, total: 15 } },
   ],
@@ -166,7 +170,7 @@ const reports: readonly Sample[] = [
     { usage: { input: 10, output: 5, total: 15 } },
   ],
   [
-    'a total of its own, cached and reasoning tokens',
+    'a different total, with cached and reasoning tokens',
     events(
       delta('a', 'stop', {
         usage: {
@@ -188,7 +192,7 @@ const reports: readonly Sample[] = [
   ],
   ['none', events(delta('a', 'stop'), '[DONE]'), { usage: null }],
   [
-    'the bill of OpenRouter',
+    'the cost of OpenRouter',
     events(delta('a', 'stop', { usage: { ...usage, cost: 0.5, is_byok: false } }), '[DONE]'),
     { cost: 0.5 },
   ],
@@ -202,7 +206,7 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
     it.each(samples)('%s', (_name, text, expected) => isRead(read(text), expected));
   });
 
-  it('a stream that is answered with JSON is read all the same', () => {
+  it('reads JSON in response to a stream request', () => {
     const body = JSON.stringify(
       { choices: [{ message: { content: 'a', tool_calls: [toolCall('x', { q: 1 })] } }], usage },
       null,
@@ -213,7 +217,7 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
     expect(response).toMatchObject({ content: 'a', toolCalls: [call('x', { q: 1 }, 'call_1')] });
   });
 
-  it('and so are JSON lines', () => {
+  it('reads JSON lines', () => {
     const lines = [delta('a'), delta('b'), end('stop')].map((chunk) => JSON.stringify(chunk));
     expect(read(lines.join('\n')).response).toMatchObject({ content: 'ab', finishReason: 'stop' });
   });

@@ -2,6 +2,7 @@ import type { AgentError } from '../../errors/agent-error.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import { brokenOff, modelCallFailed } from '../inference-error.ts';
+import type { AnswerFormat, AnswerStream } from './answer-format.ts';
 import { readCompletion } from './chat-completion.ts';
 import { ChatStream } from './chat-stream.ts';
 import { readErrorBody } from './error-body.ts';
@@ -9,42 +10,52 @@ import { isErrorBody, providerError } from './provider-error.ts';
 import type { HeaderMap } from './retry-after.ts';
 import { SseReader, type SseEvent } from './sse.ts';
 
-/** Where an answer comes from. */
+/** Source of an answer. */
 export interface AnswerOrigin {
   readonly status: number;
   readonly headers: HeaderMap;
-  /** The address of the server, for what has to go back to it. */
+  /** The server's URL, for state that must go back to it. */
   readonly server: string;
   readonly now: number;
 }
 
-/** Reads the bytes of one answer, streamed or whole. After each piece look at `failure`, then at `isDone`. */
+/** Answers of Chat Completions. */
+const chatFormat: AnswerFormat = {
+  stream: (server) => new ChatStream(server),
+  whole: readCompletion,
+  errorIn: (chunk) => (isErrorBody(chunk) ? chunk : null),
+  missing: 'it has no choice',
+};
+
+/** Reads the bytes of one answer, streamed or whole. After each chunk check `failure`, then `isDone`. */
 export class ChatAnswer {
   readonly #origin: AnswerOrigin;
   readonly #sse = new SseReader();
-  readonly #stream: ChatStream;
+  readonly #format: AnswerFormat;
+  readonly #stream: AnswerStream;
   #isDone = false;
   #failure: AgentError | null = null;
   #strayRead = 0;
 
-  constructor(origin: AnswerOrigin) {
+  constructor(origin: AnswerOrigin, format: AnswerFormat = chatFormat) {
     this.#origin = origin;
-    this.#stream = new ChatStream(origin.server);
+    this.#format = format;
+    this.#stream = format.stream(origin.server);
   }
 
-  /** Whether the first event of a stream has come; comments that keep the line open are none. */
+  /** Whether the first event of a stream has arrived; keep-alive comments do not count. */
   get hasBegun(): boolean {
     return this.#sse.hasEvents;
   }
-  /** Nothing that may follow matters any more. */
+  /** Whether everything that matters has arrived. */
   get isDone(): boolean {
-    return this.#isDone;
+    return this.#isDone || this.#stream.isOver;
   }
   get failure(): AgentError | null {
     return this.#failure;
   }
-  /** What had arrived so far, for a failure of the connection. */
-  get partial(): ChatStream['partial'] {
+  /** The partial answer, for a failed connection. */
+  get partial(): AnswerStream['partial'] {
     return this.#stream.partial;
   }
 
@@ -52,7 +63,7 @@ export class ChatAnswer {
     return this.#takeAll(this.#sse.feed(bytes));
   }
 
-  /** Call once, after the last byte or `isDone`; ends with the whole response unless there is a failure. */
+  /** Call once, after the last byte or `isDone`. Emits the whole response unless there is a failure. */
   end(): InferenceChunk[] {
     const chunks = this.#isDone ? [] : this.#takeAll(this.#sse.end());
     if (this.#failure) return chunks;
@@ -68,11 +79,11 @@ export class ChatAnswer {
       return this.#take(only);
     const chunks: InferenceChunk[] = [];
     for (const event of events) {
-      if (this.#isDone) break;
+      if (this.isDone) break;
       chunks.push(...this.#take(event));
     }
     const { stray } = this.#sse;
-    // only what is new can have made it whole
+    // only new lines can complete it
     if (!this.#isDone && stray.length > this.#strayRead) this.#takeStray(stray.trim());
     this.#strayRead = stray.length;
     return chunks;
@@ -89,11 +100,11 @@ export class ChatAnswer {
     if (text !== data.trim()) return this.#take({ event, data: text });
     if (text.includes('\n')) return this.#takeLines(event, text.split('\n'));
     if (event === 'error' || /^\W*error\b/i.test(text)) this.#fail(this.#refusal(text));
-    else if (/^[[{]/.test(text)) this.#fail(this.#unreadable('a piece of the stream is no JSON'));
+    else if (/^[[{]/.test(text)) this.#fail(this.#unreadable('a part of the stream is not JSON'));
     return [];
   }
 
-  /** Events that the server did not part by a blank line; an error may have cut off the one before it. */
+  /** Reads events that the server did not separate by a blank line; an error may interrupt the previous one. */
   #takeLines(event: string, lines: readonly string[]): InferenceChunk[] {
     for (const line of lines) {
       const parsed = parseJson(line);
@@ -103,15 +114,16 @@ export class ChatAnswer {
   }
 
   #takeJson(json: unknown, isError: boolean): InferenceChunk[] {
-    if (isError || isErrorBody(json)) {
+    const error = isError ? json : this.#format.errorIn(json);
+    if (error !== null) {
       if (isRecord(json)) this.#stream.read(json);
-      this.#fail(this.#refusal(JSON.stringify(json)));
+      this.#fail(this.#refusal(JSON.stringify(error)));
       return [];
     }
     return isRecord(json) ? this.#stream.read(json) : [];
   }
 
-  /** An error that came without `data:`, or under a field name of its own. */
+  /** Reads an error without `data:`, or under its own field name. */
   #takeStray(text: string): void {
     const named = /^error:\s*/i.exec(text)?.[0];
     const parsed = parseJson(text.slice(named?.length ?? 0));
@@ -120,13 +132,10 @@ export class ChatAnswer {
     if (isErrorBody(body)) this.#fail(this.#refusal(JSON.stringify(body)));
   }
 
-  /** A stream that was answered with one JSON body, or with JSON lines. */
+  /** Reads a stream that was answered with one JSON body, or with JSON lines. */
   #readPlain(text: string): InferenceChunk[] {
-    const read = readChatBody(text, this.#origin);
-    if (!('code' in read)) {
-      const done: InferenceChunk = { type: 'done', response: read };
-      return read.content === '' ? [done] : [{ type: 'content', text: read.content }, done];
-    }
+    const read = readBody(text, this.#origin, this.#format);
+    if (!('code' in read)) return chunksOf(read);
     const lines = text.split('\n').map((line) => parseJson(line));
     if (lines.length === 1 || !lines.every(({ ok }) => ok)) {
       this.#fail(read);
@@ -143,8 +152,7 @@ export class ChatAnswer {
   }
 
   #problem(): AgentError | null {
-    if (this.#isDone && !this.#stream.hasChoice)
-      return this.#unreadable('there is no choice in it');
+    if (this.#isDone && !this.#stream.hasChoice) return this.#unreadable(this.#format.missing);
     return this.#isDone || this.#stream.isFinished ? null : brokenOff(this.partial);
   }
 
@@ -163,20 +171,41 @@ export class ChatAnswer {
   }
 }
 
-/** A whole body: an answer, an error that came with HTTP 200, or nothing that can be read. */
-function readChatBody(text: string, origin: AnswerOrigin): InferenceResponse | AgentError {
+/** Returns a whole answer as the chunks of a stream. */
+function chunksOf(response: InferenceResponse): InferenceChunk[] {
+  const { reasoning, content, toolCalls, usage, cost } = response;
+  return [
+    ...(reasoning ? [{ type: 'reasoning', text: reasoning } as const] : []),
+    ...(content === '' ? [] : [{ type: 'content', text: content } as const]),
+    ...toolCalls.map(
+      ({ id = null, name, argsRaw = '' }, index) =>
+        ({ type: 'tool_call', index, id, name, argsDelta: argsRaw }) as const,
+    ),
+    ...(usage ? [{ type: 'usage', usage, ...(cost == null ? null : { cost }) } as const] : []),
+    { type: 'done', response },
+  ];
+}
+
+/** Reads a whole body: an answer, an error with HTTP 200, or something unreadable. */
+function readBody(
+  text: string,
+  origin: AnswerOrigin,
+  { whole, missing }: AnswerFormat,
+): InferenceResponse | AgentError {
   const { status, headers, server, now } = origin;
   const parsed = parseJson(text);
   if (!parsed.ok)
-    return modelCallFailed(unreadable(`it is no JSON and begins: ${text.slice(0, 120)}`, status));
+    return modelCallFailed(
+      unreadable(`it is not JSON and starts with: ${text.slice(0, 120)}`, status),
+    );
   const body = parsed.value;
-  const answer = isErrorBody(body) ? null : readCompletion(body, server);
+  const answer = isErrorBody(body) ? null : whole(body, server);
   if (answer) return answer;
   const isTold = isRecord(body) && readErrorBody(body, '').message !== null;
   return modelCallFailed(
     isErrorBody(body) || isTold
       ? providerError(status, headers, text, now)
-      : unreadable('there is no choice in it', status),
+      : unreadable(missing, status),
   );
 }
 

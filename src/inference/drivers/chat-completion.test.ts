@@ -15,30 +15,52 @@ describe('a whole answer', () => {
       { choices: [{ finish_reason: 'content_filter' }] },
       { content: '', finishReason: 'content_filter', usage: null },
     ],
-    ['the word eos', completion('a', 'eos'), { finishReason: 'stop' }],
+    ['the finish reason eos', completion('a', 'eos'), { finishReason: 'stop' }],
     [
-      'an empty word with calls',
+      'an empty finish reason with calls',
       completion({ tool_calls: [toolCall('x')] }, ''),
       { finishReason: 'tool_calls' },
     ],
     [
-      'the word stop with calls',
+      'the finish reason stop with calls',
       completion({ tool_calls: [toolCall('x')] }, 'stop'),
       { finishReason: 'tool_calls' },
     ],
     ['MAX_TOKENS', completion('a', 'MAX_TOKENS'), { finishReason: 'length' }],
     ['content-filter', completion('a', 'content-filter'), { finishReason: 'content_filter' }],
     [
-      'DeepSeek gave up',
+      'DeepSeek stopped early',
       completion('a', 'insufficient_system_resource'),
       { finishReason: 'error' },
     ],
     [
-      'a refusal beside the filter',
+      'a refusal with the filter',
       completion({ refusal: 'No.' }, 'content_filter'),
       { content: '', refusal: 'No.', finishReason: 'content_filter' },
     ],
     ['reasoning', completion({ content: 'a', reasoning: 'Hm' }), { content: 'a', reasoning: 'Hm' }],
+    [
+      'parts of reasoning separated by a text',
+      completion({
+        content: [
+          { type: 'thinking', thinking: 'Hm' },
+          { type: 'text', text: 'a' },
+          { type: 'thinking', thinking: 'So' },
+        ],
+      }),
+      { content: 'a', reasoning: 'Hm\n\nSo' },
+    ],
+    [
+      'details of reasoning',
+      completion({
+        content: 'a',
+        reasoning_details: [
+          { type: 'reasoning.summary', index: 0, summary: 'Hm' },
+          { type: 'reasoning.summary', index: 1, summary: 'So' },
+        ],
+      }),
+      { content: 'a', reasoning: 'Hm\n\nSo' },
+    ],
     ['<think>', completion('<think>Hm</think>\n\na'), { content: 'a', reasoning: 'Hm' }],
     [
       'two calls of index 0 without ids',
@@ -66,22 +88,22 @@ describe('a whole answer', () => {
       },
     ],
     [
-      'the old form of a call',
+      'the legacy form of a call',
       completion({ function_call: { name: 'x', arguments: '{}' } }, 'function_call'),
       { toolCalls: [{ id: null, name: 'x', args: {}, argsRaw: '{}' }], finishReason: 'tool_calls' },
     ],
     [
-      'a call without name is none',
+      'a call without a name',
       completion({ tool_calls: [toolCall('')] }),
       { toolCalls: [], finishReason: 'stop' },
     ],
     [
-      'a call that the limit cut off',
+      'a call that the limit truncated',
       completion({ tool_calls: [toolCall('x', '{"q":')] }, 'length'),
       { toolCalls: [{ id: 'call_1', name: 'x', argsRaw: '{"q":' }], finishReason: 'length' },
     ],
     [
-      'the choice of index 0, wherever it stands',
+      'the choice of index 0 in any position',
       {
         choices: [
           { index: 1, message: { content: 'b' } },
@@ -90,13 +112,17 @@ describe('a whole answer', () => {
       },
       { content: 'a' },
     ],
-    ['a word of the prototype', completion('a', 'constructor'), { finishReason: 'stop' }],
+    [
+      'a finish reason that is a prototype name',
+      completion('a', 'constructor'),
+      { finishReason: 'stop' },
+    ],
   ])('%s', (_what, body, expected) => {
     expect(read(body)).toMatchObject(expected);
   });
 
   it.each([[null], ['a'], [[]], [{}], [{ choices: [] }], [{ choices: [null] }], [{ choices: {} }]])(
-    '%j is no answer',
+    '%j is not an answer',
     (body) => {
       expect(read(body)).toBeNull();
     },
@@ -104,8 +130,8 @@ describe('a whole answer', () => {
 
   it.each<[string, Record<string, unknown>, number | undefined]>([
     ['OpenRouter bills on the wire', { cost: 0.25, is_byok: false }, 0.25],
-    ['with a key of one’s own only a fee is billed', { cost: 0.25, is_byok: true }, undefined],
-    ['a cost of others is in units unknown', { cost: 0.25 }, undefined],
+    ["with the user's own key only a fee is billed", { cost: 0.25, is_byok: true }, undefined],
+    ['a cost of other providers has unknown units', { cost: 0.25 }, undefined],
   ])('%s', (_what, more, cost) => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, ...more };
     expect(read({ ...completion('a'), usage })?.cost).toBe(cost);

@@ -1,12 +1,15 @@
 import { isRecord } from '../../json.ts';
+import { isBlank } from '../../messages/content-part.ts';
 import type { InferenceResponse } from '../inference-driver.ts';
-import { finishReasonOf, spokenIn, string } from './chat-message.ts';
+import { finishReasonOf } from '../finish-word.ts';
+import { spokenIn, string } from './chat-message.ts';
 import { usageIn } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
 import { ReasoningCollector } from './provider-state.ts';
+import { ReasoningParts } from './reasoning-parts.ts';
 import { splitThink } from './think-filter.ts';
 
-/** Reads a whole Chat Completions body; null when it has no choice to read. */
+/** Reads a whole Chat Completions body; null if it has no choice. */
 export function readCompletion(body: unknown, server: string): InferenceResponse | null {
   if (!isRecord(body) || !Array.isArray(body['choices'])) return null;
   const choices = (body['choices'] as unknown[]).filter(isRecord);
@@ -16,18 +19,19 @@ export function readCompletion(body: unknown, server: string): InferenceResponse
   const word = string(choice['finish_reason']) || null;
   const calls = callsIn(message);
   const toolCalls = calls.list(finishReasonOf(word, false) === 'length');
-  const { text, reasoning, refusal } = spokenIn(message);
+  const { text, reasoning, refusal } = spokenIn(message, new ReasoningParts());
   const { think, said } = splitThink(text);
   const report = usageIn(body);
   const kept = new ReasoningCollector();
   kept.read(message);
-  const metadata = kept.metadata(server, calls.extras(), toolCalls.length > 0);
+  const metadata = kept.metadata(server, calls, toolCalls.length > 0);
   return {
     content: said,
     toolCalls,
     reasoning: reasoning || think,
     refusal: refusal || null,
-    finishReason: finishReasonOf(word, toolCalls.length > 0),
+    finishReason: finishReasonOf(word, toolCalls.length > 0, isBlank(said) && !refusal),
+    ...(word === null ? null : { rawFinishReason: word }),
     usage: report?.usage ?? null,
     ...(report?.cost == null ? null : { cost: report.cost }),
     ...(metadata ? { metadata } : null),
@@ -37,7 +41,7 @@ export function readCompletion(body: unknown, server: string): InferenceResponse
 function callsIn(message: Record<string, unknown>): ToolCallAssembler {
   const calls = new ToolCallAssembler();
   const list = Array.isArray(message['tool_calls']) ? (message['tool_calls'] as unknown[]) : [];
-  // each entry is a call of its own, whatever its index says
+  // each entry is a separate call, regardless of its index
   for (const [index, call] of list.entries())
     if (isRecord(call)) calls.read([{ ...call, index }], []);
   const legacy = message['function_call'];

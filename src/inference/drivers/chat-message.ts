@@ -1,39 +1,50 @@
 import { isRecord, jsonText, parseJson } from '../../json.ts';
-import type { FinishReason, InferredToolCall } from '../inference-driver.ts';
+import type { InferredToolCall } from '../inference-driver.ts';
+import type { ReasoningParts } from './reasoning-parts.ts';
 
-/** Text, reasoning and refusal of a message or a delta, wherever the provider put them. */
+/** Text, reasoning and refusal of a message or a delta, from any field that providers use. */
 export interface Spoken {
   readonly text: string;
   readonly reasoning: string;
   readonly refusal: string;
 }
 
-/** Where reasoning may lie as a text beside the content; providers repeat it, so the first counts. */
+/** Fields with reasoning as text next to the content; providers repeat it, so the first one wins. */
 const reasoningKeys = ['reasoning_content', 'reasoning', 'reasoning_text', 'thinking'] as const;
 
-/** `content` is a string, null, a list of typed parts, or an empty object; reasoning has other homes. */
-export function spokenIn(message: Record<string, unknown>): Spoken {
+/**
+ * Reads a message or a delta, and appends its reasoning to `parts`. `content` is a string, null, a list of typed parts,
+ * or an empty object; reasoning has other fields.
+ */
+export function spokenIn(message: Record<string, unknown>, parts: ReasoningParts): Spoken {
   const { content } = message;
   const refusal = string(message['refusal']);
-  const reasoning = reasoningIn(message);
-  if (typeof content === 'string') return { text: content, reasoning, refusal };
+  const reasoning = reasoningIn(message, parts);
   const said = { text: '', reasoning, refusal };
   for (const part of Array.isArray(content) ? (content as unknown[]) : [content]) {
     const type = isRecord(part) ? part['type'] : 'text';
-    if (type === 'thinking' || type === 'reasoning') said.reasoning += partText(part);
+    const text = partText(part);
+    if (type === 'thinking' || type === 'reasoning') said.reasoning += parts.add(type, text);
     else if (type === 'refusal' && isRecord(part)) said.refusal += string(part['refusal']);
-    else said.text += partText(part);
+    else {
+      said.text += text;
+      // streamed pieces look like parts too: only text between them separates parts
+      if (text !== '') parts.endPart();
+    }
   }
   return said;
 }
 
-function reasoningIn(message: Record<string, unknown>): string {
+/** Reads reasoning from its fields. A text field has no parts, and may be sent back unchanged; details are indexed. */
+function reasoningIn(message: Record<string, unknown>, parts: ReasoningParts): string {
   for (const key of reasoningKeys) {
     const text = message[key];
-    if (typeof text === 'string' && text !== '') return text;
+    if (typeof text === 'string' && text !== '') return parts.add(null, text);
   }
   const details = message['reasoning_details'];
-  return Array.isArray(details) ? details.map(partText).join('') : '';
+  if (!Array.isArray(details)) return '';
+  const indexOf = (one: unknown): unknown => (isRecord(one) ? (one['index'] ?? null) : null);
+  return details.map((one: unknown) => parts.add(indexOf(one), partText(one))).join('');
 }
 
 function partText(part: unknown): string {
@@ -46,11 +57,11 @@ function partText(part: unknown): string {
 
 export const string = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Some servers send the arguments as an object instead of its text. */
+/** Returns arguments as text; some servers send an object. */
 export const argumentText = (value: unknown): string =>
   isRecord(value) ? (jsonText(value) ?? '') : string(value);
 
-/** Arguments as an object where they are one; the text is kept where they are not. */
+/** Returns arguments as an object if they are one; otherwise keeps the text. */
 export function readCall(
   id: string,
   name: string,
@@ -61,28 +72,4 @@ export function readCall(
   if (argsRaw.trim() === '') return cutOff ? call : { ...call, args: {} };
   const parsed = parseJson(argsRaw);
   return parsed.ok && isRecord(parsed.value) ? { ...call, args: parsed.value } : call;
-}
-
-const words: ReadonlyMap<string, FinishReason> = new Map([
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['max_output_tokens', 'length'],
-  ['max_length', 'length'],
-  ['model_length', 'length'],
-  ['content_filter', 'content_filter'],
-  ['safety', 'content_filter'],
-  ['sensitive', 'content_filter'],
-  ['recitation', 'content_filter'],
-  ['prohibited_content', 'content_filter'],
-  ['blocklist', 'content_filter'],
-  ['error', 'error'],
-  // the provider gave up in the middle of the answer: Zhipu, DeepSeek
-  ['network_error', 'error'],
-  ['insufficient_system_resource', 'error'],
-]);
-
-/** The provider's word in ours; calls mean `tool_calls` unless the turn was cut off. */
-export function finishReasonOf(word: string | null, hasCalls: boolean): FinishReason {
-  const known = word === null ? undefined : words.get(word.toLowerCase().replaceAll('-', '_'));
-  return known ?? (hasCalls ? 'tool_calls' : 'stop');
 }

@@ -4,7 +4,7 @@ import { readChat } from '../../../test/setup/read-chat.ts';
 import type { InferenceResponse } from '../inference-driver.ts';
 import { readCompletion } from './chat-completion.ts';
 
-/** What a model wants to say, before a provider writes it in its own way. */
+/** The content of an answer, before a provider formats it. */
 interface Meant {
   readonly reasoning: string;
   readonly text: string;
@@ -12,7 +12,7 @@ interface Meant {
   readonly usage: { readonly input: number; readonly output: number } | null;
 }
 
-/** How a provider writes. */
+/** The format of a provider. */
 interface Manner {
   readonly reasoningField: 'reasoning_content' | 'reasoning';
   readonly hasIds: boolean;
@@ -66,7 +66,7 @@ const manner: fc.Arbitrary<Manner> = fc.record({
   pieces: fc.integer({ min: 1, max: 9 }),
 });
 
-/** A text in pieces of so many characters; an empty one is one piece. */
+/** Splits a text into chunks of this many characters; an empty one is one chunk. */
 const cut = (text: string, size: number): string[] =>
   text === '' ? [''] : (text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []);
 
@@ -117,7 +117,7 @@ function chunksOf({ reasoning, text, calls, usage }: Meant, how: Manner): object
           tool_calls: [
             {
               ...(how.indexes === 'own' ? { index: i } : null),
-              // without index and id a name has to tell where a call begins
+              // without index and id, a name has to show where a call starts
               ...(how.hasIds && k === 0 ? { id } : null),
               function: {
                 ...(k === 0 || how.repeatsName ? { name } : null),
@@ -140,7 +140,7 @@ function wireText(chunks: readonly object[], how: Manner): string {
     .join('');
 }
 
-/** Without an id and an index two equal calls in a row are one to any reader. */
+/** Whether calls can be distinguished: without id and index, any reader merges two equal calls in a row. */
 const isTellable = ({ calls }: Meant, { hasIds, indexes }: Manner): boolean =>
   hasIds ||
   indexes === 'own' ||
@@ -156,8 +156,8 @@ function expectMeant(read: InferenceResponse | null, what: Meant, hasIds: boolea
   expect(read?.usage ?? null).toEqual(what.usage);
 }
 
-describe('however a provider writes it', () => {
-  it('a streamed answer reads the same: ids, key order, white space, framing, split points, optional fields', () => {
+describe('any format of a provider', () => {
+  it('gives the same streamed answer for any ids, key order, white space, framing, splits and optional fields', () => {
     fc.assert(
       fc.property(meant, manner, fc.array(fc.nat(), { maxLength: 30 }), (what, how, cuts) => {
         fc.pre(isTellable(what, how));
@@ -170,7 +170,7 @@ describe('however a provider writes it', () => {
     );
   });
 
-  it('a whole answer reads the same', () => {
+  it('gives the same whole answer', () => {
     fc.assert(
       fc.property(meant, manner, (what, how) => {
         const { reasoning, text, calls, usage } = what;
@@ -201,7 +201,7 @@ describe('however a provider writes it', () => {
     );
   });
 
-  it('an answer that breaks off anywhere is whole or a failure that keeps its beginning', () => {
+  it('gives a complete answer, or a failure with a partial answer, for any interruption', () => {
     fc.assert(
       fc.property(meant, manner, fc.nat(), (what, how, at) => {
         const text = wireText(chunksOf(what, how), how);
@@ -216,7 +216,7 @@ describe('however a provider writes it', () => {
     );
   });
 
-  it('no bytes make the reader throw or hang', () => {
+  it('never makes the reader throw or hang', () => {
     fc.assert(
       fc.property(
         fc.array(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requestOf } from '../../../test/setup/inference-request.ts';
 import { Message } from '../../messages/message.ts';
 import { Messages } from '../../messages/messages.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
@@ -14,29 +15,21 @@ const openai: ChatDialect = {
 };
 const search = { name: 'search', description: 'Finds.', parameters: { type: 'object' } };
 
-const request = (more: Partial<InferenceRequest> = {}): InferenceRequest => ({
-  system: null,
-  messages: Messages.from([{ role: 'user', content: 'hi' }]),
-  tools: [],
-  toolChoice: 'auto',
-  responseFormat: null,
-  ...more,
-});
 const body = (
   more: Partial<InferenceRequest> = {},
   settings: ChatSettings = {},
   dialect: ChatDialect = own,
   isStream = false,
-) => chatBody('m', request(more), settings, dialect, isStream);
+) => chatBody('m', requestOf(more), settings, dialect, isStream);
 const wire = (...messages: readonly Message[]): unknown =>
   body({ messages: Messages.from(messages) })['messages'];
 
 describe('the body of a request', () => {
-  it('a plain question sends nothing but itself', () => {
+  it('has only the messages of a plain question', () => {
     expect(body()).toEqual({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
   });
 
-  it('a stream asks for its usage, unless the server cannot be asked', () => {
+  it('requests the usage of a stream, unless streamUsage is false', () => {
     expect(body({}, {}, own, true)).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
@@ -61,7 +54,7 @@ describe('the body of a request', () => {
     expect(rest).toEqual(expected);
   });
 
-  it('OpenAI itself has newer names', () => {
+  it('uses newer names for OpenAI', () => {
     const messages = Messages.from([Message.developer('Be brief.'), Message.user('hi')]);
     expect(body({ messages }, { maxOutputTokens: 9 }, openai)).toMatchObject({
       max_completion_tokens: 9,
@@ -85,7 +78,7 @@ describe('the body of a request', () => {
     expect(sent['tools']).toEqual([{ type: 'function', function: search }]);
   });
 
-  it('without tools nothing about tools is said', () => {
+  it('has no tool fields without tools', () => {
     const sent = body({ toolChoice: 'none' }, { parallelToolCalls: true });
     expect(Object.keys(sent)).toEqual(['model', 'messages']);
   });
@@ -104,7 +97,7 @@ describe('a response format', () => {
       settings,
     );
 
-  it('is strict wherever the schema allows it', () => {
+  it('is strict if the schema allows it', () => {
     const json_schema = (schema: object) => format(schema)['response_format'];
     expect(json_schema(closed)).toEqual({
       type: 'json_schema',
@@ -116,13 +109,13 @@ describe('a response format', () => {
     });
   });
 
-  it('what is said about strictness counts', () => {
+  it('uses the given strictness', () => {
     expect(format(closed, { strictSchema: false })).toMatchObject({
       response_format: { json_schema: { strict: false } },
     });
   });
 
-  it('a server that takes no schema is told in the prompt', () => {
+  it('puts the schema into the prompt for a server that accepts none', () => {
     const sent = format(closed, { responseFormatMode: 'json_object' });
     expect(sent['response_format']).toEqual({ type: 'json_object' });
     const [{ content }] = sent['messages'] as [{ content: string }];
@@ -139,7 +132,7 @@ describe('messages on the wire', () => {
     ],
   });
 
-  it("calls and results carry the provider's ids", () => {
+  it("have the provider's ids in calls and results", () => {
     expect(wire(asked, Message.tool('call_a', 'one'), Message.tool('call_b', 'two'))).toEqual([
       {
         role: 'assistant',
@@ -154,7 +147,7 @@ describe('messages on the wire', () => {
     ]);
   });
 
-  it('an id that the provider gave to two calls is not sent twice', () => {
+  it('does not send an id twice that the provider used for two calls', () => {
     const twice = Message.assistant('', {
       toolCalls: [
         { id: 'call_a', providerId: '0', name: 'x', args: {} },
@@ -168,14 +161,14 @@ describe('messages on the wire', () => {
     ]);
   });
 
-  it('a call that could not be read goes back without its arguments', () => {
+  it('sends a call that could not be read without its arguments', () => {
     const broken = Message.assistant('', {
       toolCalls: [{ id: 'a', name: 'x', args: {}, argsRaw: '{"q":' }],
     });
     expect(wire(broken)).toMatchObject([{ tool_calls: [{ function: { arguments: '{}' } }] }]);
   });
 
-  it('words beside calls stay; an answer without a word is left out', () => {
+  it('keeps text next to calls, and omits an empty answer', () => {
     const said = Message.assistant('Let me look.', { toolCalls: asked.toolCalls });
     expect(wire(said)).toMatchObject([{ content: 'Let me look.' }]);
     expect(wire(Message.user('a'), Message.assistant(''), Message.user('b'))).toEqual([
@@ -187,7 +180,7 @@ describe('messages on the wire', () => {
   it.each<[string, Parameters<typeof Message.user>[0], unknown]>([
     ['text', [{ type: 'text', text: 'a' }], { type: 'text', text: 'a' }],
     [
-      'an image by address',
+      'an image by URL',
       [{ type: 'image', url: 'https://x/a.png' }],
       { type: 'image_url', image_url: { url: 'https://x/a.png' } },
     ],
@@ -197,7 +190,7 @@ describe('messages on the wire', () => {
       { type: 'image_url', image_url: { url: 'data:image/webp;base64,AAAA' } },
     ],
     [
-      'an image whose bytes tell what it is',
+      'an image with a type from its bytes',
       [{ type: 'image', data: '/9j/4AAQ' }],
       { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,/9j/4AAQ' } },
     ],
@@ -215,7 +208,7 @@ describe('messages on the wire', () => {
       },
     ],
     [
-      'a sound',
+      'an audio file',
       [{ type: 'file', data: 'AAAA', mediaType: 'audio/mpeg' }],
       { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     ],
@@ -224,7 +217,7 @@ describe('messages on the wire', () => {
   });
 });
 
-describe('what a server wants back', () => {
+describe('state for a server', () => {
   const kept = (chat: object): Message =>
     Message.assistant('', {
       toolCalls: [{ id: 'a', name: 'x', args: {} }],
@@ -251,7 +244,7 @@ describe('what a server wants back', () => {
     expect(wire(kept(chat))).toMatchObject([expected]);
   });
 
-  it('in a turn with calls the last answer gives its reasoning back too, in others none does', () => {
+  it('sends the reasoning of the last answer only in a turn with calls', () => {
     const metadata = { reasoning: 'Hm.', chat: { server, reasoningField: 'reasoning_content' } };
     const said = Message.assistant('Done.', { metadata });
     const asked = kept({ reasoningField: 'reasoning_content' });
@@ -267,7 +260,7 @@ describe('what a server wants back', () => {
     expect(reasoned).toEqual([false, false, false, true, false, true]);
   });
 
-  it('another server does not get it', () => {
+  it('is not sent to another server', () => {
     const sent = JSON.stringify(
       wire(
         kept({

@@ -3,7 +3,7 @@ import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-
 import { schemaNote, wireMessages, type ChatDialect } from './chat-wire.ts';
 import { strictSchema } from './strict-schema.ts';
 
-/** How to ask; everything is optional and left to the provider's default. */
+/** Request settings; all are optional and default to the provider's. */
 export interface ChatSettings {
   readonly temperature?: number;
   readonly topP?: number;
@@ -11,21 +11,32 @@ export interface ChatSettings {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly parallelToolCalls?: boolean;
-  /** `minimal`, `low`, `medium`, `high`, as far as the model knows the word. */
-  readonly reasoningEffort?: string;
-  /** Groups requests that share a beginning, so that they meet the same prompt cache. */
+  /** How much to reason. Each model supports some of the values. */
+  readonly reasoningEffort?:
+    | 'none'
+    | 'minimal'
+    | 'low'
+    | 'medium'
+    | 'high'
+    | 'xhigh'
+    | 'max'
+    | (string & {});
+  /** Groups requests that share a prefix, so that they use the same prompt cache. */
   readonly promptCacheKey?: string;
-  /** Whether the response format has to be followed strictly. Default: wherever the schema allows it. */
+  /** Whether the response format is strict. Default: if the schema allows it. */
   readonly strictSchema?: boolean;
-  /** How to ask for a response format: by schema, or, for servers that take none, as any JSON with the schema in the prompt. */
+  /**
+   * How to request a response format: by schema, or, for servers that accept none, as any JSON with the schema in the
+   * prompt.
+   */
   readonly responseFormatMode?: 'json_schema' | 'json_object';
-  /** Whether to ask a stream for its usage. Default true; false for servers that refuse `stream_options`. */
+  /** Whether to request the usage of a stream. Default true; false for servers that reject `stream_options`. */
   readonly streamUsage?: boolean;
-  /** Sent as they are, over anything above: for fields of one provider. */
+  /** Fields that are sent unchanged and win over all others, for one provider. */
   readonly extraBody?: JsonObject;
 }
 
-/** The body of a Chat Completions request. */
+/** Creates the body of a Chat Completions request. */
 export function chatBody(
   model: string,
   request: InferenceRequest,

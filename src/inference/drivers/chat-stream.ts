@@ -1,17 +1,21 @@
 import { isRecord } from '../../json.ts';
+import { isBlank } from '../../messages/content-part.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import type { PartialAnswer } from '../inference-error.ts';
-import { finishReasonOf, spokenIn, string } from './chat-message.ts';
+import { finishReasonOf } from '../finish-word.ts';
+import type { AnswerStream } from './answer-format.ts';
+import { spokenIn, string } from './chat-message.ts';
 import { usageIn, type ChatUsage } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
-import { ReasoningCollector } from './provider-state.ts';
+import { ReasoningCollector, stateKeys } from './provider-state.ts';
+import { ReasoningParts } from './reasoning-parts.ts';
 import { ThinkFilter } from './think-filter.ts';
 
-/** Puts a streamed answer together, chunk by chunk, and tells what is new in each. */
-export class ChatStream {
+/** Assembles a streamed answer chunk by chunk, and returns what is new in each. */
+export class ChatStream implements AnswerStream {
   readonly #server: string;
   #content = '';
-  #reasoning = '';
+  readonly #reasoning = new ReasoningParts();
   #refusal = '';
   #word: string | null = null;
   #report: ChatUsage | null = null;
@@ -26,7 +30,7 @@ export class ChatStream {
     this.#server = server;
   }
 
-  /** What a chunk adds; only the first choice is read. */
+  /** Reads a chunk; only the first choice is used. */
   read(chunk: Record<string, unknown>): InferenceChunk[] {
     const out: InferenceChunk[] = [];
     const report = usageIn(chunk);
@@ -42,12 +46,15 @@ export class ChatStream {
     return out;
   }
 
-  /** What was held back as possible reasoning and turned out to be said. */
+  /** Emits text that was held back as possible reasoning and is not. */
   end(): InferenceChunk[] {
     const out: InferenceChunk[] = [];
     this.#say(this.#think.end(), out);
     return out;
   }
+
+  /** Usage may follow the finish reason. */
+  readonly isOver = false;
 
   /** Whether there was anything to read at all. */
   get hasChoice(): boolean {
@@ -55,8 +62,8 @@ export class ChatStream {
   }
 
   /**
-   * Whether a stream that ends here without `[DONE]` is whole: the provider gave its word, or counted up at the very
-   * end, or every call is there to its last brace.
+   * Whether a stream that ends here without `[DONE]` is complete: it has a finish reason, or usage at the very end,
+   * or every call is complete.
    */
   get isFinished(): boolean {
     return (
@@ -77,13 +84,18 @@ export class ChatStream {
     const cutOff = finishReasonOf(this.#word, false) === 'length';
     const toolCalls = this.#calls.list(cutOff);
     const hasCalls = toolCalls.length > 0;
-    const metadata = this.#kept.metadata(this.#server, this.#calls.extras(), hasCalls);
+    const metadata = this.#kept.metadata(this.#server, this.#calls, hasCalls);
     return {
       content: this.#content,
       toolCalls,
-      reasoning: this.#reasoning || this.#think.think,
+      reasoning: this.#reasoning.text || this.#think.think,
       refusal: this.#refusal || null,
-      finishReason: finishReasonOf(this.#word, hasCalls),
+      finishReason: finishReasonOf(
+        this.#word,
+        hasCalls,
+        isBlank(this.#content) && this.#refusal === '',
+      ),
+      ...(this.#word === null ? null : { rawFinishReason: this.#word }),
       usage: this.#report?.usage ?? null,
       ...(this.#report?.cost == null ? null : { cost: this.#report.cost }),
       ...(metadata ? { metadata } : null),
@@ -93,26 +105,25 @@ export class ChatStream {
   #readChoice(choice: Record<string, unknown>, out: InferenceChunk[]): void {
     this.#hasChoice = true;
     const { finish_reason: word, delta, message } = choice;
-    // a word that says what went wrong is not taken back by a later, ordinary one
+    // a finish reason that reports a problem is not replaced by a later, ordinary one
     if (string(word) !== '' && !isTelling(this.#word)) this.#word = string(word);
     if (isRecord(delta)) this.#readDelta(delta, out);
-    // some repeat the whole message beside every delta, some send it in place of the only one
+    // some servers repeat the whole message next to every delta, some send it instead of the only
+    // one
     else if (isRecord(message) && this.#isEmpty) this.#readDelta(message, out);
   }
 
   #readDelta(delta: Record<string, unknown>, out: InferenceChunk[]): void {
-    const { text, reasoning, refusal } = spokenIn(delta);
-    if (reasoning !== '') {
-      this.#reasoning += reasoning;
-      this.#kept.read(delta);
-      out.push({ type: 'reasoning', text: reasoning });
-    } else if (delta['reasoning_details'] !== undefined) this.#kept.read(delta);
+    const { text, reasoning, refusal } = spokenIn(delta, this.#reasoning);
+    if (reasoning !== '' || stateKeys.some((key) => key in delta)) this.#kept.read(delta);
+    if (reasoning !== '') out.push({ type: 'reasoning', text: reasoning });
     if (refusal !== '') this.#refusal += refusal;
     if (text !== '') {
       const said = this.#think.push(text);
       const thought = this.#think.takeThought();
-      // where the provider reports reasoning apart, that counts
-      if (thought !== '' && this.#reasoning === '') out.push({ type: 'reasoning', text: thought });
+      // reasoning that the provider reports separately wins
+      if (thought !== '' && this.#reasoning.text === '')
+        out.push({ type: 'reasoning', text: thought });
       this.#say(said, out);
     }
     const calls = delta['tool_calls'];
@@ -128,7 +139,7 @@ export class ChatStream {
   }
 
   get #isEmpty(): boolean {
-    return this.#content === '' && this.#reasoning === '' && this.#calls.length === 0;
+    return this.#content === '' && this.#reasoning.text === '' && this.#calls.length === 0;
   }
 }
 

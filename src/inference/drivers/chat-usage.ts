@@ -1,14 +1,14 @@
 import { isRecord } from '../../json.ts';
 import type { Usage } from '../usage.ts';
 
-/** What a body or chunk says about its cost. */
+/** Usage and cost of a body or chunk. */
 export interface ChatUsage {
   readonly usage: Partial<Usage>;
-  /** Only OpenRouter bills on the wire; null elsewhere. */
+  /** Cost; only OpenRouter sends one, null elsewhere. */
   readonly cost: number | null;
 }
 
-/** The report of a body or chunk, in any of the places where providers put it; null when there is none. */
+/** Reads the report of a body or chunk from any field that providers use; null if there is none. */
 export function usageIn(body: Record<string, unknown>): ChatUsage | null {
   const found = readReport(body['usage']);
   if (found) return found;
@@ -47,7 +47,7 @@ function readReport(report: unknown): ChatUsage | null {
   };
 }
 
-/** With a key of one's own at the upstream only a fee is billed here, and the price table knows better. */
+/** With the user's own upstream key only a fee is billed here, so the price table is more accurate. */
 const billedIn = ({ cost, is_byok: ownKey }: Record<string, unknown>): number | null =>
   typeof ownKey === 'boolean' && !ownKey && typeof cost === 'number' && cost >= 0 ? cost : null;
 

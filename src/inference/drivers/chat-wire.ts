@@ -1,87 +1,119 @@
 import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
-import type { ContentPart } from '../../messages/content-part.ts';
+import {
+  isBlank,
+  spokenParts,
+  type ContentPart,
+  type MessageContent,
+} from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
-import { fieldsFor, nothingKept, type ProviderFields } from './provider-state.ts';
-import { mediaTypeOf } from './media-type.ts';
+import { fieldsFor, type ProviderFields } from './provider-state.ts';
+import { leftOut, sourceOf } from './media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
-/** Names that differ between OpenAI itself and servers that speak its language. */
+/** Names that differ between OpenAI and compatible servers. */
 export interface ChatDialect {
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   readonly developerRole: 'developer' | 'system';
-  /** The address, to know what was kept for it. */
+  /** The server's URL, to find state that was stored for it. */
   readonly server: string;
 }
 
-/** The conversation as the wire wants it. */
+/** Converts the conversation to the format of the wire. */
 export function wireMessages(
   { messages }: InferenceRequest,
   system: string | null,
   dialect: ChatDialect,
 ): JsonValue[] {
   const wire: JsonValue[] = [];
-  if (system) wire.push({ role: 'system', content: system });
+  if (system && !isBlank(system)) wire.push({ role: 'system', content: system });
   let ids: ReadonlyMap<string, string> = new Map();
   let turnHasCalls = false;
+  const last = messages.last();
   for (const message of messages) {
+    // a provider rejects the last one, and the next turn omits it
+    if (isBlank(message.content) && !isAnswer(message) && message !== last) continue;
     if (message.isUser()) turnHasCalls = false;
     if (message.toolCalls.length > 0) {
       ids = wireIds(message.toolCalls);
       turnHasCalls = true;
     }
-    // an answer without a word is refused by some, and tells nothing
-    else if (message.isAssistant() && message.content === '') continue;
-    // what was kept is needed in a turn with calls alone, and refused by some elsewhere
-    const kept = turnHasCalls ? fieldsFor(dialect.server, message) : nothingKept;
+    // omitted, because some servers reject an empty answer
+    else if (message.isAssistant() && isBlank(message.content)) continue;
+    const kept = fieldsFor(dialect.server, message, turnHasCalls);
     wire.push(wireMessage(message, ids, kept, dialect));
   }
   return wire;
 }
 
+const isAnswer = (message: Message): boolean => message.isTool() || message.isAssistant();
+
 function wireMessage(
   message: Message,
   ids: ReadonlyMap<string, string>,
   kept: ProviderFields,
-  { developerRole }: ChatDialect,
+  { developerRole, server }: ChatDialect,
 ): JsonValue {
   const { role, content, toolCalls, toolCallId } = message;
   if (role === 'tool') {
     const id = toolCallId ?? '';
-    return { role, tool_call_id: ids.get(id) ?? id, content: message.text };
+    return { role, tool_call_id: ids.get(id) ?? id, content: textWithNotes(content, '\n') };
   }
   if (role !== 'assistant')
     return {
       role: role === 'developer' ? developerRole : role,
-      content: typeof content === 'string' ? content : content.map(wirePart),
+      content:
+        typeof content === 'string'
+          ? content
+          : spokenParts(content).map((part) => wirePart(part, server)),
     };
-  if (toolCalls.length === 0) return { role, content: message.text, ...kept.message };
+  const text = textWithNotes(content, '');
+  if (toolCalls.length === 0) return { role, content: text, ...kept.message };
   return {
     role,
-    content: message.text === '' ? null : message.text,
+    content: isBlank(text) ? null : text,
     tool_calls: toolCalls.map(({ id, name, args }, i) => ({
       id: ids.get(id) ?? id,
-      type: 'function',
-      function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
+      ...(kept.custom.includes(i) && typeof args['input'] === 'string'
+        ? { type: 'custom', custom: { name: wireName(name), input: args['input'] } }
+        : {
+            type: 'function',
+            function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
+          }),
       ...(kept.calls[i] ? { extra_content: kept.calls[i] } : null),
     })),
     ...kept.message,
   };
 }
 
-function wirePart(part: ContentPart): JsonValue {
+/** Returns the text of an answer or a result, with a note for each part that this API accepts only from users. */
+function textWithNotes(content: MessageContent, between: string): string {
+  if (typeof content === 'string') return content;
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const notes = content.flatMap((part) =>
+    part.type === 'text' ? [] : [leftOut(part, 'this API accepts only text here')],
+  );
+  return [texts.join(between), ...notes].filter((text) => text !== '').join('\n');
+}
+
+function wirePart(part: ContentPart, server: string): JsonValue {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const mediaType = mediaTypeOf(part);
-  const url = part.url ?? `data:${mediaType};base64,${part.data ?? ''}`;
+  const { data, url: address, mediaType } = sourceOf(part);
+  const url = address ?? `data:${mediaType};base64,${data ?? ''}`;
   if (part.type === 'image' || mediaType.startsWith('image/'))
     return { type: 'image_url', image_url: { url } };
-  if (mediaType.startsWith('audio/') && part.data !== undefined) {
+  if (mediaType.startsWith('audio/') && data !== undefined) {
     const format = mediaType === 'audio/mpeg' ? 'mp3' : mediaType.slice('audio/'.length);
-    return { type: 'input_audio', input_audio: { data: part.data, format } };
+    return { type: 'input_audio', input_audio: { data, format } };
   }
+  if (data === undefined && !takesFileAddress.test(server))
+    return { type: 'text', text: leftOut(part, 'this API accepts a file only as data') };
   return { type: 'file', file: { filename: part.filename ?? 'file', file_data: url } };
 }
 
-/** For servers that take no schema: the model is told, and the loop checks the answer all the same. */
+/** Servers that fetch a file by its address; the others answer 400. */
+const takesFileAddress = /^https:\/\/openrouter\.ai\//;
+
+/** Instruction for servers that accept no schema; the loop checks the answer anyway. */
 export const schemaNote = (schema: JsonObject): string =>
   `Answer with one JSON value that follows this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`;

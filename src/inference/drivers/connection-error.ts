@@ -5,7 +5,7 @@ import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { providerError } from './provider-error.ts';
 import { headerMap } from './retry-after.ts';
 
-/** Whatever the SDK or the network threw, as one record; our own record is found inside the SDK's wrapping. */
+/** Converts an error of the SDK or the network to one error; the SDK may wrap an `AgentError`. */
 export function connectionError(
   thrown: unknown,
   now: number,
@@ -34,7 +34,7 @@ export function connectionError(
 const bodyOf = (error: Record<string, unknown>): string =>
   JSON.stringify({ error: error['error'] ?? { message: error['message'] } });
 
-/** The innermost message says most: "connect ECONNREFUSED" rather than "fetch failed". */
+/** Returns the innermost message, which is the most specific: "connect ECONNREFUSED" rather than "fetch failed". */
 function rootMessage(thrown: unknown): string {
   let error: unknown = thrown;
   for (let depth = 0; depth < 5 && isRecord(error); depth++) {

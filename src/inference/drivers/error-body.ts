@@ -1,20 +1,20 @@
 import { isRecord, parseJson } from '../../json.ts';
 
-/** The parts of an error body, whatever its shape. */
+/** The parts of an error body of any shape. */
 export interface ErrorBody {
   readonly message: string | null;
-  /** Everything a provider may put its short word for the failure into, in one lower-case text. */
+  /** All short codes of the failure in one lower-case text. */
   readonly words: string;
-  /** The status that the body tells, of its own. */
+  /** The status in the body itself. */
   readonly status: number | null;
-  /** The object that holds details. */
+  /** The object with details. */
   readonly error: Readonly<Record<string, unknown>>;
 }
 
-/** Long enough for any sentence; some servers send the whole request back. */
-const LONGEST_MESSAGE = 2_000;
+/** Maximum characters of a message; some servers send the whole request back. */
+const MAX_MESSAGE = 2_000;
 
-/** Where the sentence may lie, most telling first. */
+/** Fields that may contain the message, most specific first. */
 const sentenceKeys = [
   'error',
   'message',
@@ -29,7 +29,7 @@ const sentenceKeys = [
   'title',
 ] as const;
 
-/** `error` as object, text or list, `detail`, a list of them, an HTML page, a bare line, or nothing at all. */
+/** Reads `error` as object, text or list, `detail`, a list of them, an HTML page, a bare line, or nothing. */
 export function readErrorBody(json: unknown, raw: string): ErrorBody {
   const body = json === undefined ? eventIn(raw) : json;
   const first: unknown = Array.isArray(body) ? body[0] : body;
@@ -50,7 +50,7 @@ export function readErrorBody(json: unknown, raw: string): ErrorBody {
   };
 }
 
-/** The JSON of a refusal that came in the framing of a stream. */
+/** Returns the JSON of a refusal that is framed as a stream. */
 function eventIn(raw: string): unknown {
   const [, data = ''] = /(?:^|\n)data: ?(\{.*\})/.exec(raw) ?? [];
   const parsed = parseJson(data);
@@ -74,34 +74,34 @@ function sentenceIn(value: unknown, depth = 0): string | null {
   return null;
 }
 
-function wordsIn(place: Record<string, unknown>): string[] {
-  const details = [place['details'], place['errors']].flatMap((list) =>
+function wordsIn(container: Record<string, unknown>): string[] {
+  const details = [container['details'], container['errors']].flatMap((list) =>
     Array.isArray(list) ? list : [],
   );
-  const { metadata } = place;
+  const { metadata } = container;
   return [
-    place['code'],
-    place['type'],
-    place['status'],
+    container['code'],
+    container['type'],
+    container['status'],
     isRecord(metadata) ? metadata['error_type'] : null,
     ...details.map((detail) => (isRecord(detail) ? detail['reason'] : null)),
   ].filter((word) => typeof word === 'string');
 }
 
-const statusesIn = (place: unknown): number[] =>
-  isRecord(place)
-    ? ['status_code', 'statusCode', 'code', 'status'].map((key) => Number(place[key]))
+const statusesIn = (container: unknown): number[] =>
+  isRecord(container)
+    ? ['status_code', 'statusCode', 'code', 'status'].map((key) => Number(container[key]))
     : [];
 
 const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 400 && value < 600;
 
-/** An HTML page or a bare line, as one short sentence. */
+/** Shortens an HTML page or a bare line to one sentence. */
 function plainText(raw: string): string | null {
-  // a tag ends at the next bracket of either kind, so that none is looked for twice
+  // a tag ends at the next bracket of either kind, so that none is searched twice
   const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(raw)?.[1];
   const words = (title ?? raw.replaceAll(/<[^<>]*>/g, ' ')).replaceAll(/\s+/g, ' ').trim();
   return words === '' ? null : words.slice(0, 300);
 }
 
 const cut = (text: string | null): string | null =>
-  text === null || text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE)}…`;
+  text === null || text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;

@@ -10,27 +10,43 @@ import { headerMap } from './retry-after.ts';
 /** How to reach a server. */
 export interface OpenAIConnection {
   readonly apiKey?: string;
-  /** Variable of the environment that holds the key. Default OPENAI_API_KEY, at OpenAI alone: a key is never sent to another server. */
+  /**
+   * Environment variable with the key. Default OPENAI_API_KEY, only for OpenAI: a key is never sent to another
+   * server.
+   */
   readonly apiKeyVariable?: string;
-  /** Any server that speaks Chat Completions. Default: OpenAI, whatever the environment says. */
+  /** URL of any server with Chat Completions or Responses. Default: OpenAI. Environment variables do not change it. */
   readonly baseURL?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
-  /** A client of your own, such as `new AzureOpenAI(...)`; then key, address and headers are its business. */
+  /** Your own client, such as `new AzureOpenAI(...)`; it then defines key, URL and headers. */
   readonly client?: OpenAI;
 }
 
+/** A client of the official SDK, and the settings of one request. */
+export type { OpenAI as OpenAIClient } from 'openai';
+export type SendOptions = OpenAI.RequestOptions;
+
+/** A tool that the provider runs itself, such as `{ type: 'web_search' }`. */
+export type BuiltInTool = Exclude<OpenAI.Responses.Tool, OpenAI.Responses.FunctionTool>;
+
 const OPENAI = 'https://api.openai.com/v1';
 
-/** The address of the server that will answer. */
+/** Returns the URL of the server that will answer. */
 export const serverOf = ({ baseURL, client }: OpenAIConnection): string =>
   baseURL ?? client?.baseURL ?? OPENAI;
 
-/** Whether OpenAI's own models answer at this address, at OpenAI or at Azure, so that their newer names fit. */
+/** Whether OpenAI's own models answer at this URL, at OpenAI or Azure, so that their newer names apply. */
 export const isOpenAI = (options: OpenAIConnection): boolean =>
   /(?:^|\.)(?:openai|azure)\.com$/.test(new URL(serverOf(options)).hostname);
 
-/** Whether this is where OpenAI's key belongs. */
+/** Whether the server is known to have the Responses API. */
+export function hasResponses(options: OpenAIConnection): boolean {
+  const { hostname, pathname } = new URL(serverOf(options));
+  return isOpenAI(options) && (hostname.endsWith('openai.com') || /^\/openai\/v1\b/.test(pathname));
+}
+
+/** Whether this URL may get OpenAI's key. */
 const isHome = (options: OpenAIConnection): boolean =>
   /^https:\/\/(?:[\w-]+\.)*openai\.com$/.test(new URL(serverOf(options)).origin);
 
@@ -46,7 +62,7 @@ export async function connect(options: OpenAIConnection, clock: Clock): Promise<
   const apiKey = keyOf(options);
   const send: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   return new sdk.OpenAI({
-    // the SDK wants one even for a server of one's own, which needs none
+    // the SDK requires a key even for a local server, which needs none
     apiKey: apiKey ?? 'none',
     baseURL: serverOf(options),
     maxRetries: 0,
@@ -56,7 +72,7 @@ export async function connect(options: OpenAIConnection, clock: Clock): Promise<
   });
 }
 
-/** The same client with our eyes on its refusals, where its version can be copied. */
+/** Returns a copy of the client that inspects refusals, if its version can be copied. */
 function wrapped(client: OpenAI, clock: Clock): OpenAI {
   const {
     fetch: send,
@@ -71,7 +87,7 @@ function wrapped(client: OpenAI, clock: Clock): OpenAI {
   try {
     return client.withOptions({
       fetch: guarded(send, clock),
-      // an Azure client forgets these when it is copied
+      // an Azure client loses these when it is copied
       ...(apiVersion === undefined ? null : { apiVersion, deployment: deploymentName }),
     });
   } catch {
@@ -79,16 +95,16 @@ function wrapped(client: OpenAI, clock: Clock): OpenAI {
   }
 }
 
-/** Null for a server of one's own, which often needs none. */
+/** Returns the key; null for a local server, which often needs none. */
 function keyOf(options: OpenAIConnection): string | null {
   const variable = options.apiKeyVariable ?? (isHome(options) ? 'OPENAI_API_KEY' : null);
   const key = (options.apiKey ?? (variable === null ? undefined : environment(variable)))?.trim();
   if (key) {
-    // the network would show a key that it cannot send
+    // an error of the network layer would show an invalid key
     if (/[^\x21-\x7e]/.test(key))
       throw new AgentError(
         'invalid_option',
-        'The API key holds characters that no key has. Copy it again.',
+        'The API key contains invalid characters. Copy it again.',
       );
     return key;
   }
@@ -105,8 +121,8 @@ function environment(variable: string): string | undefined {
 }
 
 /**
- * Reads refusals before the SDK does, for it drops bodies that are not the JSON it expects; and follows no redirect,
- * for conversation and headers would go along to another server.
+ * Wraps `fetch`: reads refusals before the SDK, which drops bodies that are not the expected JSON, and follows no
+ * redirect, because conversation and headers would go to another server.
  */
 const guarded =
   (send: typeof fetch, clock: Clock): typeof fetch =>
@@ -114,7 +130,7 @@ const guarded =
     const response = await send(input, { ...init, redirect: 'manual' });
     if (response.ok) return response;
     if (response.status < 400) throw redirected(response);
-    // a body that breaks off still has a status
+    // an interrupted body still has a status
     const body = await response.text().catch(() => '');
     throw modelCallFailed(
       providerError(response.status, headerMap(response.headers), body, clock.now()),
@@ -127,13 +143,13 @@ function redirected({ status, headers }: Response): AgentError {
   return modelCallFailed({
     type: 'model',
     code: 'redirected',
-    message: `The server sends on to ${target}, which is not followed. Pass the address that answers as { baseURL }.`,
+    message: `The server redirects to ${target}, which is not followed. Pass the final URL as { baseURL }.`,
     retryable: false,
     ...(status > 0 ? { status } : null),
   });
 }
 
-/** Keys and secret headers, for a provider that repeats them in its errors. */
+/** Returns keys and secret headers, for a provider that repeats them in its errors. */
 export function secretsOf(options: OpenAIConnection): readonly string[] {
   const headers = Object.entries(options.headers ?? {})
     .filter(([name]) => defaultRedactor.isSecretKey(name))
@@ -148,7 +164,7 @@ export function secretsOf(options: OpenAIConnection): readonly string[] {
     .filter((secret) => secret !== '');
 }
 
-/** The same failure without any of the secrets in it. */
+/** Returns the same failure without the secrets. */
 export function withoutSecrets(thrown: unknown, secrets: readonly string[]): unknown {
   if (!AgentError.is(thrown, 'model_call_failed')) return thrown;
   const { report, partial } = readFailure(thrown);
@@ -158,5 +174,5 @@ export function withoutSecrets(thrown: unknown, secrets: readonly string[]): unk
 
 export function checkAddress(baseURL: string | undefined): void {
   if (baseURL !== undefined && !(typeof baseURL === 'string' && URL.canParse(baseURL)))
-    throw invalidOption('baseURL', baseURL, 'an address such as http://127.0.0.1:11434/v1');
+    throw invalidOption('baseURL', baseURL, 'a URL such as http://127.0.0.1:11434/v1');
 }

@@ -9,25 +9,29 @@ import type {
 import { modelCallFailed } from '../inference-error.ts';
 import { ChatAnswer } from './chat-answer.ts';
 import { chatBody, type ChatSettings } from './chat-request.ts';
-import type { ChatDialect } from './chat-wire.ts';
+import type { ModelApi } from './model-api.ts';
 import { connectionError } from './connection-error.ts';
 import {
   checkAddress,
   connect,
+  hasResponses,
   isOpenAI,
   secretsOf,
   serverOf,
   withoutSecrets,
   type OpenAIConnection,
 } from './openai-client.ts';
+import type { ResponsesSettings } from './responses-request.ts';
 import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
 import { headerMap } from './retry-after.ts';
 
-export interface OpenAIOptions extends OpenAIConnection, ChatSettings, Patience {
+export interface OpenAIOptions extends OpenAIConnection, ChatSettings, ResponsesSettings, Patience {
+  /** The API to use. Default `responses` at OpenAI and at Azure's `/openai/v1`, `chat` at other servers. */
+  readonly api?: 'responses' | 'chat';
   readonly clock?: Clock;
 }
 
-/** A model behind Chat Completions, over the official SDK: `withModel(openai('gpt-5'))`. */
+/** Creates a driver for the Responses API and for Chat Completions, with the official SDK: `withModel(openai('gpt-5'))`. */
 export function openai(model: string, options: OpenAIOptions = {}): InferenceDriver {
   if (typeof model !== 'string' || model === '')
     throw invalidOption('openai()', model, 'the name of a model');
@@ -35,25 +39,26 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
   const { clock = systemClock } = options;
   const patience = patienceOf(options);
   const server = serverOf(options);
-  const dialect: ChatDialect = isOpenAI(options)
-    ? { maxTokensField: 'max_completion_tokens', developerRole: 'developer', server }
-    : { maxTokensField: 'max_tokens', developerRole: 'system', server };
+  const apiName = apiOf(options);
+  checkSettings(apiName, options);
   let client: ReturnType<typeof connect> | undefined;
+  let api: ModelApi | undefined;
 
-  /** One request, never retried here: the loop keeps the one account of retries. */
+  /** Sends one request without a retry: the loop counts all retries. */
   const send = async (
     request: InferenceRequest,
     signal: AbortSignal,
     isStream: boolean,
   ): Promise<Response> => {
     client ??= connect(options, clock);
-    const { chat } = await client.catch((error: unknown) => {
+    const connected = await client.catch((error: unknown) => {
       client = undefined;
       throw error;
     });
-    const body = chatBody(model, request, options, dialect, isStream);
-    return chat.completions
-      .create(body as never, { signal, maxRetries: 0, timeout: LONGEST_TIMEOUT_MS })
+    api ??= await loadApi(apiName, model, options, server);
+    const body = api.body(request, isStream);
+    return api
+      .create(connected, body, { signal, maxRetries: 0, timeout: MAX_TIMEOUT_MS })
       .asResponse();
   };
 
@@ -71,7 +76,8 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       const response = await watch.race(send(request, watch.signal, isStream));
       watch.heard(false);
       const { status, headers } = response;
-      answer = new ChatAnswer({ status, headers: headerMap(headers), server, now: clock.now() });
+      const origin = { status, headers: headerMap(headers), server, now: clock.now() };
+      answer = new ChatAnswer(origin, api?.format);
       reader = response.body?.getReader();
       watch.onOver(close);
       while (reader && !answer.isDone) {
@@ -79,7 +85,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         const { done, value } = await reader.read();
         if (done) break;
         const chunks = answer.feed(value);
-        watch.heard(isStream ? answer.hasBegun : value.some(isInk));
+        watch.heard(isStream ? answer.hasBegun : value.some(hasContent));
         for (const chunk of chunks) yield chunk;
       }
       watch.signal.throwIfAborted();
@@ -114,8 +120,52 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
   };
 }
 
-/** Servers send white space to keep the line open while a whole answer is in the making. */
-const isInk = (byte: number): boolean => byte > 0x20;
+/** Returns the API to use. */
+function apiOf(options: OpenAIOptions): 'responses' | 'chat' {
+  const { api } = options;
+  if (api !== undefined && api !== 'responses' && api !== 'chat')
+    throw invalidOption('api', api, "'responses' or 'chat'");
+  return api ?? (hasResponses(options) ? 'responses' : 'chat');
+}
 
-/** Long enough never to matter: the watch and the loop's deadline bind. */
-const LONGEST_TIMEOUT_MS = 0x7fffffff;
+/** Rejects settings that the API does not have, because a request without them would do something else. */
+function checkSettings(api: 'responses' | 'chat', options: OpenAIOptions): void {
+  const absent = api === 'chat' ? onlyResponses : onlyChat;
+  for (const name of absent)
+    if (options[name] !== undefined)
+      throw invalidOption(
+        name,
+        options[name],
+        api === 'chat'
+          ? `no value: Chat Completions has no such setting. Pass { api: 'responses' } or remove it`
+          : `no value: the Responses API has no such setting. Pass { api: 'chat' } or remove it`,
+      );
+}
+
+const onlyChat = ['stop', 'seed'] as const;
+const onlyResponses = ['reasoningSummary', 'builtInTools'] as const;
+
+async function loadApi(
+  name: 'responses' | 'chat',
+  model: string,
+  options: OpenAIOptions,
+  server: string,
+): Promise<ModelApi> {
+  const developerRole = isOpenAI(options) ? 'developer' : 'system';
+  if (name === 'responses') {
+    const { responsesApi } = await import('./responses-api.ts');
+    return responsesApi(model, options, server, developerRole);
+  }
+  const maxTokensField = isOpenAI(options) ? 'max_completion_tokens' : 'max_tokens';
+  const dialect = { maxTokensField, developerRole, server } as const;
+  return {
+    body: (request, isStream) => chatBody(model, request, options, dialect, isStream),
+    create: ({ chat }, body, given) => chat.completions.create(body as never, given),
+  };
+}
+
+/** Whether a chunk has more than white space, which servers send to keep the connection open. */
+const hasContent = (byte: number): boolean => byte > 0x20;
+
+/** Large enough never to apply: the watch and the loop's deadline end a request. */
+const MAX_TIMEOUT_MS = 0x7fffffff;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { error, read } from '../../../test/setup/refusals.ts';
 import { isErrorBody } from './provider-error.ts';
 
-describe('what a refusal says', () => {
+describe('the message of a refusal', () => {
   it.each<[string, unknown, string]>([
     ['an object', error('said'), 'said'],
     ['a text', { error: 'said' }, 'said'],
@@ -15,14 +15,14 @@ describe('what a refusal says', () => {
       'said',
     ],
     ['errors', { errors: [{ message: 'said', code: 3043 }], success: false }, 'said'],
-    ['a message alone', { statusCode: 429, message: 'said' }, 'said'],
+    ['only a message', { statusCode: 429, message: 'said' }, 'said'],
     ['MiniMax', { base_resp: { status_code: 1004, status_msg: 'said' } }, 'said'],
     [
       'inside a choice',
       { choices: [{ error: { code: 502, message: 'said' }, finish_reason: 'error' }] },
       'said',
     ],
-    ['an error without a word, beside a message', { error: {}, message: 'said' }, 'said'],
+    ['an empty error with a message', { error: {}, message: 'said' }, 'said'],
     [
       'a page',
       '<html><head><title>502 Bad Gateway</title></head><body>x</body></html>',
@@ -30,15 +30,15 @@ describe('what a refusal says', () => {
     ],
     ['a page without a title', '<p>Bad</p><p>Gateway</p>', 'Bad Gateway'],
     ['a bare line', 'upstream connect error', 'upstream connect error'],
-    ['in the framing of a stream', 'event: error\ndata: {"error":{"message":"said"}}\n\n', 'said'],
+    ['framed as a stream', 'event: error\ndata: {"error":{"message":"said"}}\n\n', 'said'],
     ['a JSON text', '"said"', 'said'],
-    ['nothing', '', 'The provider refused with status 500.'],
+    ['an empty body', '', 'The provider refused with status 500.'],
     ['an empty object', {}, 'The provider refused with status 500.'],
   ])('%s', (_what, body, message) => {
     expect(read(500, body).message).toBe(message);
   });
 
-  it('a message of a whole prompt is cut', () => {
+  it('truncates a message with a whole prompt', () => {
     expect(read(400, error('x'.repeat(50_000))).message.length).toBeLessThan(2_100);
   });
 });
@@ -48,15 +48,15 @@ describe('isErrorBody', () => {
     [error('x'), true, 'an error'],
     [{ error: 'x' }, true, 'a text'],
     [[error('x')], true, 'in a list'],
-    [{ error: {} }, true, 'an empty one and nothing else'],
+    [{ error: {} }, true, 'an empty one alone'],
     [{ type: 'error', message: 'x' }, true, 'by its type'],
     [{ object: 'error', message: 'x' }, true, 'vLLM'],
     [{ choices: [{ error: { message: 'x' } }] }, true, 'inside a choice'],
     [{ error: { message: 'x' }, choices: [{ delta: {} }] }, true, 'beside choices'],
-    [{ error: null, choices: [] }, false, 'null is none'],
-    [{ error: '', choices: [] }, false, 'an empty text is none'],
-    [{ error: {}, choices: [{}] }, false, 'an empty object beside an answer is none'],
-    [{ error: false, choices: [] }, false, 'false is none'],
+    [{ error: null, choices: [] }, false, 'null'],
+    [{ error: '', choices: [] }, false, 'an empty text'],
+    [{ error: {}, choices: [{}] }, false, 'an empty object next to an answer'],
+    [{ error: false, choices: [] }, false, 'false'],
     [{ choices: [] }, false, 'an answer'],
     ['error', false, 'no object'],
     [[], false, 'an empty list'],

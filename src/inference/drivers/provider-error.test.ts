@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { error, read } from '../../../test/setup/refusals.ts';
 
-describe('what a refusal means', () => {
+describe('the classification of a provider error', () => {
   it.each<[string, number, unknown, string, string, boolean]>([
     [
       'OpenAI: bad key',
@@ -31,9 +31,9 @@ describe('what a refusal means', () => {
       'auth',
       false,
     ],
-    ['no right to it', 403, error('Forbidden'), 'model', 'auth', false],
+    ['no permission', 403, error('Forbidden'), 'model', 'auth', false],
     [
-      'OpenRouter: moderation is no matter of keys',
+      'OpenRouter: moderation is not a key error',
       403,
       error('Your input was flagged by moderation'),
       'model',
@@ -41,7 +41,7 @@ describe('what a refusal means', () => {
       false,
     ],
     [
-      'OpenAI: quota is a 429 that no retry cures',
+      'OpenAI: quota is a 429 that is not retryable',
       429,
       error('You exceeded your current quota, please check your plan and billing details.', {
         code: 'insufficient_quota',
@@ -68,7 +68,7 @@ describe('what a refusal means', () => {
       false,
     ],
     [
-      'Gemini: a quota with a time to come back is a rate limit',
+      'Gemini: a quota with a retry time is a rate limit',
       429,
       error('You exceeded your current quota, please check your plan and billing details.', {
         status: 'RESOURCE_EXHAUSTED',
@@ -79,7 +79,7 @@ describe('what a refusal means', () => {
       true,
     ],
     [
-      'OpenAI: a rate limit that names the page about billing',
+      'OpenAI: a rate limit that mentions billing',
       429,
       error(
         'Rate limit reached. You can increase it at https://platform.openai.com/account/billing.',
@@ -89,7 +89,7 @@ describe('what a refusal means', () => {
       'rate_limit',
       true,
     ],
-    ['429 without a word', 429, '', 'rate_limit', 'rate_limit', true],
+    ['429 without a message', 429, '', 'rate_limit', 'rate_limit', true],
     [
       'Groq: too large for the minute',
       413,
@@ -123,7 +123,7 @@ describe('what a refusal means', () => {
       true,
     ],
     [
-      'a page of a proxy',
+      'an HTML page of a proxy',
       503,
       '<html><head><title>503 Service Temporarily Unavailable</title></head></html>',
       'model',
@@ -147,7 +147,7 @@ describe('what a refusal means', () => {
       false,
     ],
     [
-      'DeepSeek: context by its words alone',
+      'DeepSeek: context only by its message',
       400,
       error("This model's maximum context length is 100 tokens.", {
         code: 'invalid_request_error',
@@ -218,7 +218,7 @@ describe('what a refusal means', () => {
       false,
     ],
     [
-      'OpenRouter: a word in the metadata',
+      'OpenRouter: a code in the metadata',
       200,
       error('Provider returned error', { metadata: { error_type: 'rate_limit_exceeded' } }),
       'rate_limit',
@@ -269,7 +269,7 @@ describe('what a refusal means', () => {
       true,
     ],
     [
-      'a 500 that speaks of keys is no matter of keys',
+      'a 500 that mentions keys is not a key error',
       500,
       error('upstream authentication failed'),
       'model',
@@ -302,7 +302,7 @@ describe('what a refusal means', () => {
       true,
     ],
     [
-      'in HTTP 200: by its words',
+      'in HTTP 200: by its message',
       200,
       error('Rate limit reached'),
       'rate_limit',
@@ -356,10 +356,10 @@ describe('what a refusal means', () => {
     ['try again', error('Something broke. Please try again later.'), 'model'],
     ['down for maintenance', error('Down for maintenance'), 'model'],
     ['loading', error('Loading model'), 'model'],
-    ['a page', '<html><title>503 Service Temporarily Unavailable</title></html>', 'model'],
-    ['a page that explains', '<h1>Backend fetch failed</h1>', 'model'],
-  ])('503 that says %s', (_what, body, type) => {
-    // a wait that the server asks for is kept, and does not decide
+    ['an HTML page', '<html><title>503 Service Temporarily Unavailable</title></html>', 'model'],
+    ['an HTML page with text', '<h1>Backend fetch failed</h1>', 'model'],
+  ])('a 503 that mentions %s', (_what, body, type) => {
+    // a wait that the server requests is kept, and does not affect the type
     for (const headers of [{}, { 'retry-after': '2' }])
       expect(read(503, body, headers)).toMatchObject({
         type,
@@ -368,18 +368,18 @@ describe('what a refusal means', () => {
       });
   });
 
-  it('a provider that says not to retry is believed', () => {
+  it('is not retryable if the provider says so', () => {
     expect(read(500, error('no'), { 'x-should-retry': 'false' }).retryable).toBe(false);
     expect(read(500, error('no'), { 'x-should-retry': 'true' }).retryable).toBe(true);
   });
 
   it.each<[number, unknown, number | undefined, string]>([
-    [429, error('x'), 429, 'the transport tells'],
-    [200, error('x', { code: 502 }), 502, 'the body tells'],
-    [200, error('x', { status_code: 400 }), 400, 'the body tells under another name'],
-    [200, { statusCode: 429, message: 'x' }, 429, 'the body tells without an error object'],
-    [200, error('x', { code: '1500' }), undefined, 'a number that is no status'],
-    [200, error('x'), undefined, 'no header says it'],
+    [429, error('x'), 429, 'from the transport'],
+    [200, error('x', { code: 502 }), 502, 'from the body'],
+    [200, error('x', { status_code: 400 }), 400, 'from the body under another name'],
+    [200, { statusCode: 429, message: 'x' }, 429, 'from the body without an error object'],
+    [200, error('x', { code: '1500' }), undefined, 'a number that is not a status'],
+    [200, error('x'), undefined, 'no status'],
   ])('status %s with %j -> %s (%s)', (status, body, expected) => {
     expect(read(status, body).status).toBe(expected);
   });

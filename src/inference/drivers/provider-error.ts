@@ -3,7 +3,7 @@ import { isRecord, parseJson } from '../../json.ts';
 import { readErrorBody } from './error-body.ts';
 import { retryAfterMs, type HeaderMap } from './retry-after.ts';
 
-/** What a provider's refusal comes down to; the `code` of the record. */
+/** Meaning of a provider's refusal: the `code` of the record. */
 export type ProviderErrorKind =
   | 'auth'
   | 'quota'
@@ -33,15 +33,15 @@ const meanings: Readonly<
   server: { type: 'model', retryable: true },
 };
 
-/** What a refusal is judged by. */
+/** The facts of a refusal. */
 interface Seen {
-  /** 0 when neither the transport nor the body tells one. */
+  /** HTTP status; 0 if neither the transport nor the body has one. */
   readonly status: number;
-  /** The provider's own short words, such as `insufficient_quota`, in lower case. */
+  /** The provider's own codes, such as `insufficient_quota`, in lower case. */
   readonly words: string;
-  /** Its sentence, in lower case. */
+  /** Its message, in lower case. */
   readonly said: string;
-  /** Whether it says when to come back. */
+  /** Whether it says when to retry. */
   readonly hasHint: boolean;
 }
 
@@ -50,7 +50,7 @@ const saysOverloaded =
 
 const isUnclear = (status: number): boolean => status === 0 || status === 400;
 
-/** The first that fits. Words come before numbers where providers are known to send the wrong number. */
+/** Rules; the first match wins. Codes come before statuses, because some providers send wrong statuses. */
 const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] = [
   [
     'tool_use_failed',
@@ -58,7 +58,8 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
       words.includes('tool_use_failed') || said.startsWith('tool call validation failed'),
   ],
   [
-    // Gemini says "exceeded your current quota" of a limit per minute too, and then says when to come back
+    // Gemini also says "exceeded your current quota" for a limit per minute, and then says when to
+    // retry
     'quota',
     ({ status, words, said, hasHint }) =>
       status === 402 ||
@@ -79,7 +80,7 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
         )),
   ],
   [
-    // a 503 that only says "unavailable", or comes from a proxy, is a broken server: `server` below
+    // a 503 that only says "unavailable", or comes from a proxy, is a server error: `server` below
     'overloaded',
     ({ status, words, said }) =>
       status === 529 ||
@@ -132,7 +133,7 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
 
 const isClientFault = (status: number): boolean => status >= 400 && status < 429;
 
-/** One record for any refusal: by HTTP status, by a body inside HTTP 200, by words where the status lies. */
+/** Creates one record for any refusal: by HTTP status, by a body in HTTP 200, by its text if the status is wrong. */
 export function providerError(
   httpStatus: number,
   headers: HeaderMap,
@@ -163,7 +164,7 @@ export function providerError(
   };
 }
 
-/** Whether a body or a chunk that came with HTTP 200 is an error all the same. */
+/** Whether a body or a chunk with HTTP 200 is an error. */
 export function isErrorBody(json: unknown): boolean {
   if (Array.isArray(json)) return json.length > 0 && isErrorBody(json[0]);
   if (!isRecord(json)) return false;

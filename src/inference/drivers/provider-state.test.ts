@@ -6,19 +6,19 @@ import { readCompletion } from './chat-completion.ts';
 const keptIn = (...deltas: readonly Record<string, unknown>[]): unknown =>
   readChat(events(...deltas.map((d) => delta(d)), delta({}, 'stop'), '[DONE]')).response?.metadata;
 
-describe('what an answer keeps for its server', () => {
-  it('nothing, where there is nothing that has to go back', () => {
+describe('state of an answer for its server', () => {
+  it('is empty if the server expects nothing back', () => {
     expect(keptIn({ content: 'a' })).toBeUndefined();
     expect(keptIn({ reasoning: 'Hm.' }, { content: 'a' })).toBeUndefined();
   });
 
-  it('the field that the reasoning came in, not the text of it again', () => {
+  it('has the field of the reasoning, without its text', () => {
     expect(keptIn({ reasoning_content: 'Hm' }, { content: 'a' })).toEqual({
       chat: { server: 'http://test', reasoningField: 'reasoning_content' },
     });
   });
 
-  it('details of the reasoning behind a call, put together from their pieces', () => {
+  it('has reasoning details of a call, assembled from their parts', () => {
     const details = (...list: readonly object[]) => ({ reasoning_details: list });
     expect(
       keptIn(
@@ -40,7 +40,7 @@ describe('what an answer keeps for its server', () => {
     ).toBeUndefined();
   });
 
-  it('signatures of calls, by their position, streamed or whole', () => {
+  it('has signatures of calls by position, streamed or whole', () => {
     const extra_content = { google: { thought_signature: 's' } };
     const expected = { chat: { server: 'http://test', calls: [null, extra_content] } };
     expect(

@@ -1,48 +1,65 @@
 import { isRecord, type JsonObject, type JsonValue } from '../../json.ts';
 import type { Message } from '../../messages/message.ts';
 import { string } from './chat-message.ts';
+import type { ToolCallAssembler } from './tool-call-assembler.ts';
 
-/** What an answer's metadata keeps for the server that gave it, because it wants it back with the next call. */
+/** State in an answer's metadata that its server expects back with the next call. */
 export type ProviderState = {
   readonly server: string;
-  /** The reasoning itself is the message's `reasoning`; DeepSeek and Kimi want it back in the field it came in. */
+  /** Field of the reasoning, whose text is the message's `reasoning`; DeepSeek and Kimi expect it in the same field. */
   readonly reasoningField?: string;
-  /** Signed or encrypted reasoning, as OpenRouter wants it back. */
+  /** Signed or encrypted reasoning, as OpenRouter expects it. */
   readonly reasoningDetails?: readonly JsonObject[];
-  /** By position of the call: the signature of Gemini's thoughts. */
+  /** Signatures of Gemini's thoughts, by position of the call. */
   readonly calls?: readonly (JsonObject | null)[];
+  /** Positions of calls of custom tools, whose input is a text. */
+  readonly custom?: readonly number[];
+  /** Signature of the answer itself, in the fields in which it came. */
+  readonly signature?: JsonObject;
 };
 
-/** Collects from deltas, or from the one message of a whole answer, what has to go back. */
+/** Fields of a message other than its reasoning that a server expects back. */
+export const stateKeys = [
+  'reasoning_details',
+  'extra_content',
+  'thought_signature',
+  'provider_specific_fields',
+] as const;
+
+/** Collects state from deltas, or from the message of a whole answer. */
 export class ReasoningCollector {
   #field: string | null = null;
   readonly #details: Record<string, unknown>[] = [];
+  #signature: Record<string, JsonValue> | null = null;
 
   read(message: Record<string, unknown>): void {
     if (string(message['reasoning_content']) !== '') this.#field = 'reasoning_content';
     const details = message['reasoning_details'];
     if (Array.isArray(details))
       for (const detail of details as unknown[]) if (isRecord(detail)) this.#add(detail);
+    for (const key of signatureKeys) {
+      const value = message[key];
+      if (hasSignature(key, value)) (this.#signature ??= {})[key] = value as JsonValue; // from JSON
+    }
   }
 
-  /** Undefined when there is nothing to keep. Details count for calls alone: they are long, and only those need them. */
-  metadata(
-    server: string,
-    calls: readonly (JsonObject | null)[] | null,
-    hasCalls: boolean,
-  ): JsonObject | undefined {
-    const hasDetails = hasCalls && this.#details.length > 0;
-    if (this.#field === null && !hasDetails && calls === null) return undefined;
-    const kept: ProviderState = {
-      server,
+  /**
+   * Returns the metadata; undefined if there is none. Details are kept only with calls: they are long, and only calls
+   * need them.
+   */
+  metadata(server: string, calls: ToolCallAssembler, hasCalls: boolean): JsonObject | undefined {
+    const kept: Omit<ProviderState, 'server'> = {
       ...(this.#field === null ? null : { reasoningField: this.#field }),
-      ...(hasDetails ? { reasoningDetails: this.#details as JsonObject[] } : null), // from JSON
-      ...(calls === null ? null : { calls }),
+      ...(hasCalls && this.#details.length > 0
+        ? { reasoningDetails: this.#details as JsonObject[] } // from JSON
+        : null),
+      ...calls.state(),
+      ...(this.#signature && { signature: this.#signature }),
     };
-    return { chat: kept };
+    return Object.keys(kept).length > 0 ? { chat: { server, ...kept } } : undefined;
   }
 
-  /** Pieces of one text become one detail again. */
+  /** Joins the parts of one detail. */
   #add(detail: Record<string, unknown>): void {
     const last = this.#details.at(-1);
     const isSame =
@@ -60,20 +77,36 @@ export class ReasoningCollector {
   }
 }
 
-/** What goes back with an assistant message, and with each of its calls. */
+const signatureKeys = ['extra_content', 'thought_signature', 'provider_specific_fields'] as const;
+
+/** Whether a field has a signature: Gemini's own, and that of LiteLLM among other data. */
+function hasSignature(key: (typeof signatureKeys)[number], value: unknown): boolean {
+  if (key === 'thought_signature') return string(value) !== '';
+  if (!isRecord(value)) return false;
+  return key === 'extra_content' || Array.isArray(value['thought_signatures']);
+}
+
+/** The state to send with an assistant message, and with each of its calls. */
 export interface ProviderFields {
   readonly message: JsonObject;
   readonly calls: readonly (JsonObject | null)[];
+  readonly custom: readonly number[];
 }
 
-export function fieldsFor(server: string, message: Message): ProviderFields {
+/** Returns the state that a server expects. Reasoning is required only in a turn with calls, and rejected elsewhere. */
+export function fieldsFor(
+  server: string,
+  message: Message,
+  turnHasCalls: boolean = true,
+): ProviderFields {
   const kept = message.metadata['chat'] as unknown as ProviderState | undefined; // written above
   if (kept?.server !== server) return nothingKept;
   const { reasoning } = message.metadata;
-  const fields: Record<string, JsonValue> = {};
+  const fields: Record<string, JsonValue> = { ...kept.signature };
+  if (!turnHasCalls) return { ...nothingKept, message: fields };
   if (kept.reasoningField && typeof reasoning === 'string') fields[kept.reasoningField] = reasoning;
   if (kept.reasoningDetails) fields['reasoning_details'] = kept.reasoningDetails;
-  return { message: fields, calls: kept.calls ?? [] };
+  return { message: fields, calls: kept.calls ?? [], custom: kept.custom ?? [] };
 }
 
-export const nothingKept: ProviderFields = { message: {}, calls: [] };
+const nothingKept: ProviderFields = { message: {}, calls: [], custom: [] };

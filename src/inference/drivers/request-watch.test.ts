@@ -12,7 +12,7 @@ function watched(firstMs = 100, idleMs = 50) {
 }
 
 describe('RequestWatch', () => {
-  it('ends a request that never begins, even one that does not listen', async () => {
+  it('ends a request that never starts, even if it ignores its signal', async () => {
     const { clock, watch } = watched();
     let closed = 0;
     watch.onOver(() => closed++);
@@ -27,7 +27,7 @@ describe('RequestWatch', () => {
   });
 
   it.each([-3_600_000, 3_600_000])(
-    'a wall clock that is set by %d ms makes silence neither longer nor shorter',
+    'a wall clock that jumps by %d ms does not change the timeout',
     async (jump) => {
       const { clock, watch } = watched();
       await clock.advance(40);
@@ -41,7 +41,7 @@ describe('RequestWatch', () => {
     },
   );
 
-  it('a keep-alive is no answer: the first limit still applies', async () => {
+  it('a keep-alive does not count as an answer: the first limit still applies', async () => {
     const { clock, watch } = watched();
     for (let i = 0; i < 9; i++) {
       await clock.advance(10);
@@ -53,7 +53,7 @@ describe('RequestWatch', () => {
     expect(watch.silence?.message).toBe('The model sent nothing for 100 ms.');
   });
 
-  it('from the first piece on the idle limit counts, anew with each piece', async () => {
+  it('the idle limit applies from the first chunk and restarts with each chunk', async () => {
     const { clock, watch } = watched();
     for (let i = 0; i < 5; i++) {
       await clock.advance(40);
@@ -66,7 +66,7 @@ describe('RequestWatch', () => {
     expect(watch.silence?.message).toBe('The model sent nothing more for 50 ms.');
   });
 
-  it('the time that the reader takes is not silence', async () => {
+  it('does not count the time of the reader', async () => {
     const { clock, watch } = watched();
     watch.heard(true);
     await clock.advance(500);
@@ -78,7 +78,7 @@ describe('RequestWatch', () => {
     expect(watch.isOver).toBe(true);
   });
 
-  it('follows the caller, with his reason, and says that it was he', async () => {
+  it("follows the caller's signal and reports it as canceled", async () => {
     const { caller, watch } = watched();
     let closed = 0;
     watch.onOver(() => closed++);
@@ -88,7 +88,7 @@ describe('RequestWatch', () => {
     expect([watch.isOver, watch.isCancelled, watch.silence, closed]).toEqual([true, true, null, 1]);
   });
 
-  it('a caller who left before is seen at once', async () => {
+  it("ends immediately if the caller's signal is already aborted", async () => {
     const clock = fakeClock();
     const watch = new RequestWatch(AbortSignal.abort('gone'), 100, 50, clock);
     let closed = 0;
@@ -97,7 +97,7 @@ describe('RequestWatch', () => {
     expect(closed).toBe(1);
   });
 
-  it('leaves neither timer nor effect behind', async () => {
+  it('leaves no timer and no listener', async () => {
     const { clock, caller, watch } = watched();
     let closed = 0;
     watch.onOver(() => closed++);
@@ -107,7 +107,7 @@ describe('RequestWatch', () => {
     expect([watch.isOver, closed]).toEqual([false, 0]);
   });
 
-  it('waits for ever where it is told to', () => {
+  it('never times out with Infinity', () => {
     const { clock, watch } = watched(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     watch.heard(true);
     expect(clock.pendingTimers).toBe(0);
@@ -115,7 +115,7 @@ describe('RequestWatch', () => {
 });
 
 describe('patienceOf', () => {
-  it('a whole answer has longer, unless something is said', () => {
+  it('gives a whole answer more time by default', () => {
     expect(patienceOf({})).toEqual({ streamMs: 120_000, wholeMs: 600_000, idleMs: 60_000 });
     expect(patienceOf({ firstTokenTimeoutMs: 5, idleTimeoutMs: 7 })).toEqual({
       streamMs: 5,
@@ -124,7 +124,7 @@ describe('patienceOf', () => {
     });
   });
 
-  it.each([[0], [-1], [Number.NaN], ['1'], [null]])('%s is no time', (ms) => {
+  it.each([[0], [-1], [Number.NaN], ['1'], [null]])('rejects %s', (ms) => {
     expect(() => patienceOf({ idleTimeoutMs: ms as number })).toThrow(/idleTimeoutMs/);
   });
 });

@@ -2,22 +2,24 @@ import { monotonicOf, type Clock } from '../../clock.ts';
 import { invalidOption } from '../../errors/agent-error.ts';
 import type { ErrorReport } from '../../errors/error-record.ts';
 
-/** How long a model call may keep silent. The agent's own time limit binds beside these. */
+/** How long a model call may be silent, in milliseconds. The agent's own time limit applies too. */
 export interface Patience {
-  /** Until the first piece of a streamed answer, 120,000 by default; until a whole answer begins, 600,000. */
+  /**
+   * Until the first chunk of a streamed answer, default 120,000; until the start of a whole answer, default 600,000.
+   */
   readonly firstTokenTimeoutMs?: number;
-  /** Between two pieces of an answer that has begun. Default 60,000. */
+  /** Between two chunks of an answer. Default 60,000. */
   readonly idleTimeoutMs?: number;
 }
 
-/** The same with every limit known. */
+/** Timeouts with every default applied. */
 export interface ReadyPatience {
   readonly streamMs: number;
   readonly wholeMs: number;
   readonly idleMs: number;
 }
 
-/** `Infinity` waits for ever. */
+/** Checks timeouts and applies the defaults. `Infinity` never times out. */
 export function patienceOf(options: Patience): ReadyPatience {
   const { firstTokenTimeoutMs: first, idleTimeoutMs: idle } = options;
   for (const [name, ms] of Object.entries({ firstTokenTimeoutMs: first, idleTimeoutMs: idle }))
@@ -27,8 +29,8 @@ export function patienceOf(options: Patience): ReadyPatience {
 }
 
 /**
- * Watches over one request: follows the caller's signal, and ends the request by itself when nothing comes for too
- * long. Whichever side ends it, the connection is closed at once, and no listener stays on the caller's signal.
+ * Watches one request: follows the caller's signal, and ends the request if nothing arrives for too long. In both
+ * cases the connection is closed immediately, and no listener stays on the caller's signal.
  */
 export class RequestWatch {
   readonly #controller = new AbortController();
@@ -57,29 +59,29 @@ export class RequestWatch {
     this.#arm(firstMs);
   }
 
-  /** For the request itself. */
+  /** Signal of the request itself. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
   get isOver(): boolean {
     return this.#controller.signal.aborted;
   }
-  /** Whether it was the caller who ended it. */
+  /** Whether the caller ended it. */
   get isCancelled(): boolean {
     return this.#caller.aborted && this.#silence === null;
   }
-  /** Set when the request ended for its silence. */
+  /** Error if the request timed out. */
   get silence(): ErrorReport | null {
     return this.#silence;
   }
 
-  /** A piece of the answer is waited for. What the reader does between two pieces is not the model's silence. */
+  /** Starts the wait for the next chunk. Time that the reader uses between two chunks does not count. */
   listen(): void {
     if (this.#hasBegun) this.#since = this.#monotonic();
     this.#isListening = true;
   }
 
-  /** Something came; the idle limit counts from the first piece of the answer on. */
+  /** Records a chunk; the idle limit applies from the first chunk of the answer. */
   heard(isAnswer: boolean): void {
     this.#isListening = false;
     if (!isAnswer || this.#hasBegun) return;
@@ -90,18 +92,18 @@ export class RequestWatch {
     this.#arm(this.#idleMs);
   }
 
-  /** Settles like `work`, or fails as soon as the request is over, even if the work ignores the signal. */
+  /** Settles like `work`, or rejects as soon as the request is over, even if the work ignores the signal. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const { signal } = this;
-      const over = (): void => reject(signal.reason as Error); // its maker's business
+      const over = (): void => reject(signal.reason as Error); // reported by its caller
       if (signal.aborted) over();
       else signal.addEventListener('abort', over, { once: true });
       work.then(resolve, reject);
     });
   }
 
-  /** What to do, once, when the request is over before its time. */
+  /** Calls `close` if the request ends early. */
   onOver(close: () => void): void {
     this.#close = close;
     if (this.isOver) close();
@@ -113,7 +115,7 @@ export class RequestWatch {
     this.#close = null;
   }
 
-  /** One timer for many pieces: when it fires it looks how long the silence really was. */
+  /** Sets one timer for many chunks. When it fires, it checks how long the request was silent. */
   #arm(ms: number): void {
     if (!Number.isFinite(ms)) return;
     this.#stopTimer = this.#clock.after(ms, () => {

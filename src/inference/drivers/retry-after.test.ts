@@ -19,7 +19,7 @@ describe('waitOf', () => {
     [String(now + 7000), 7000, 'an epoch in milliseconds'],
     ['Fri, 16 Jan 2026 12:00:05 GMT', 5000, 'an HTTP date'],
     ['2026-01-16T12:00:09Z', 9000, 'an ISO date'],
-    ['Fri, 16 Jan 2026 11:59:00 GMT', undefined, 'a date that is over'],
+    ['Fri, 16 Jan 2026 11:59:00 GMT', undefined, 'a date in the past'],
     ['0', undefined, 'nothing to wait for'],
     ['-3', undefined, 'nothing to wait for'],
     ['', undefined, 'empty'],
@@ -41,7 +41,7 @@ describe('retryAfterMs', () => {
       1500,
     ],
     [
-      'a zero beside a real hint is none',
+      'ignores a zero next to a real hint',
       { 'retry-after': '1', 'retry-after-ms': '0' },
       {},
       null,
@@ -61,12 +61,12 @@ describe('retryAfterMs', () => {
     ['Azure: retry after', {}, {}, 'Please retry after 6 seconds.', 6000],
     ['Gemini: retry in', {}, {}, 'Please retry in 12.5s.', 12_500],
     ['a bare number is seconds', {}, {}, 'Please retry after 20', 20_000],
-    ['words that ask for no time', {}, {}, 'Please try again later, after 3 tries.', undefined],
-    ['a number that is no wait', {}, {}, 'You may retry 3 times.', undefined],
+    ['text without a time', {}, {}, 'Please try again later, after 3 tries.', undefined],
+    ['a number that is not a wait', {}, {}, 'You may retry 3 times.', undefined],
     ['a reset in seconds', { 'x-ratelimit-reset': '1' }, {}, null, 1000],
     ['a reset as epoch', { 'x-ratelimit-reset': String(now + 60_000) }, {}, null, 60_000],
     [
-      'the spent limit counts, not the other',
+      'only the used-up limit counts',
       {
         'x-ratelimit-remaining-requests': '982',
         'x-ratelimit-reset-requests': '25m54.826s',
@@ -78,7 +78,7 @@ describe('retryAfterMs', () => {
       2003,
     ],
     [
-      'of two spent limits the longer',
+      'the longer of two used-up limits',
       {
         'x-ratelimit-remaining-requests': '0',
         'x-ratelimit-reset-requests': '3s',
@@ -89,9 +89,9 @@ describe('retryAfterMs', () => {
       null,
       9000,
     ],
-    ['a minute of Cerebras', { 'x-ratelimit-reset-tokens-minute': '33.01' }, {}, null, 33_010],
+    ['Cerebras: a minute', { 'x-ratelimit-reset-tokens-minute': '33.01' }, {}, null, 33_010],
     [
-      'a date of Anthropic',
+      'Anthropic: a date',
       { 'anthropic-ratelimit-input-tokens-reset': '2026-01-16T12:00:08Z' },
       {},
       null,
@@ -112,17 +112,17 @@ describe('retryAfterMs', () => {
       6000,
     ],
     ['nothing', {}, {}, null, undefined],
-    ['no object', {}, 'x', null, undefined],
+    ['not an object', {}, 'x', null, undefined],
   ])('%s', (_what, headers, error, message, expected) => {
     expect(retryAfterMs(headers, error, message, now, true)).toBe(expected);
   });
 
-  it('the reset of a limit says nothing about an error that no limit caused', () => {
+  it('ignores the reset of a limit for another error', () => {
     expect(retryAfterMs({ 'x-ratelimit-reset': '60' }, {}, null, now, false)).toBeUndefined();
     expect(retryAfterMs({ 'retry-after': '60' }, {}, null, now, false)).toBe(60_000);
   });
 
-  it('header names are read in any spelling and from any holder', () => {
+  it('reads header names in any case and from any container', () => {
     expect(headerMap({ 'Retry-After': 3 })).toEqual({ 'retry-after': '3' });
     expect(headerMap(new Headers({ 'Retry-After': '3' }))).toEqual({ 'retry-after': '3' });
     expect(headerMap(undefined)).toEqual({});

@@ -1,9 +1,9 @@
 import { isRecord } from '../../json.ts';
 
-/** Header names in lower case. */
+/** Headers with names in lower case. */
 export type HeaderMap = Readonly<Record<string, string>>;
 
-/** Headers as the rest of the drivers read them, whatever holds them. */
+/** Converts headers of any container. */
 export function headerMap(headers: unknown): HeaderMap {
   const entries =
     headers instanceof Headers
@@ -15,8 +15,8 @@ export function headerMap(headers: unknown): HeaderMap {
 }
 
 /**
- * How long the provider asks to wait, from any header or body form in use; undefined when it does not say. Headers
- * that tell when a limit starts anew count only for a call that was `limited`.
+ * Returns how long the provider asks to wait, from any header or body format in use; undefined if it does not say.
+ * Headers with the reset of a limit count only for a call that was `limited`.
  */
 export function retryAfterMs(
   headers: HeaderMap,
@@ -36,19 +36,19 @@ export function retryAfterMs(
   );
 }
 
-/** A zero beside another hint is no hint. */
+/** Reads retry headers; ignores a zero next to another hint. */
 const fromHeaders = (headers: HeaderMap, now: number): number | undefined =>
   positiveOf(number(headers['retry-after-ms'])) ??
   positiveOf(number(headers['x-ms-retry-after-ms'])) ??
   waitOf(headers['retry-after'], now);
 
-/** `x-ratelimit-reset-tokens` and its kin, of those limits that are spent; the longest counts. */
+/** Reads `x-ratelimit-reset-tokens` and similar headers of spent limits; the longest wins. */
 function fromResets(headers: HeaderMap, now: number): number | undefined {
   const waits = Object.keys(headers)
     .filter((name) => /ratelimit.*reset/.test(name))
     .filter((name) => {
       const left = number(headers[name.replace('reset', 'remaining')]);
-      // what is not spent did not cause the refusal
+      // a limit that is not used up did not cause the error
       return left === undefined || left <= 0;
     })
     .map((name) => waitOf(headers[name], now))
@@ -56,7 +56,7 @@ function fromResets(headers: HeaderMap, now: number): number | undefined {
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Seconds, a duration such as `1m13.5s`, a date, or an epoch in seconds or milliseconds. */
+/** Parses seconds, a duration such as `1m13.5s`, a date, or an epoch in seconds or milliseconds. */
 export function waitOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const plain = number(text);
@@ -87,7 +87,7 @@ const asked = new RegExp(
 
 function durationOf(text: string): number | undefined {
   const trimmed = text.trim();
-  // units run together in `1m13.5s`
+  // units without spaces in `1m13.5s`
   const spaced = trimmed.replaceAll(/([a-z])(?=\d)/gi, '$1 ');
   return wholeSpan.test(spaced) ? positiveOf(sumOf(spaced)) : undefined;
 }
@@ -99,12 +99,12 @@ const sumOf = (text: string): number =>
     return sum + Number.parseFloat(piece) * (units[key] ?? 0);
   }, 0);
 
-/** `retry_after: 3` in seconds, `retry_after_ms`, in the error or in its metadata. */
+/** Reads `retry_after: 3` in seconds or `retry_after_ms`, in the error or in its metadata. */
 function fromFields(error: unknown, now: number): number | undefined {
   if (!isRecord(error)) return undefined;
-  for (const place of [error, error['metadata'], error['details']]) {
-    if (!isRecord(place)) continue;
-    for (const [name, value] of Object.entries(place)) {
+  for (const container of [error, error['metadata'], error['details']]) {
+    if (!isRecord(container)) continue;
+    for (const [name, value] of Object.entries(container)) {
       const key = name.toLowerCase().replaceAll(/[-_]/g, '');
       if (!key.startsWith('retryafter')) continue;
       const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
@@ -115,7 +115,7 @@ function fromFields(error: unknown, now: number): number | undefined {
   return undefined;
 }
 
-/** Google's `details: [{ retryDelay: "37s" }]`. */
+/** Reads Google's `details: [{ retryDelay: "37s" }]`. */
 function fromDetails(error: unknown): number | undefined {
   if (!isRecord(error) || !Array.isArray(error['details'])) return undefined;
   for (const detail of error['details'] as unknown[]) {
@@ -126,7 +126,7 @@ function fromDetails(error: unknown): number | undefined {
   return undefined;
 }
 
-/** "Please try again in 1m13.5s", "retry after 20 seconds"; a bare number is seconds. */
+/** Reads "Please try again in 1m13.5s" or "retry after 20 seconds"; a bare number is seconds. */
 function fromMessage(message: string | null): number | undefined {
   if (message === null) return undefined;
   const [, spelled, seconds] =
@@ -135,7 +135,7 @@ function fromMessage(message: string | null): number | undefined {
   return seconds === undefined ? undefined : positiveOf(Number(seconds) * 1000);
 }
 
-/** OpenRouter repeats the upstream's headers in the body. */
+/** Reads the upstream's headers, which OpenRouter repeats in the body. */
 function headersIn(error: unknown): HeaderMap {
   const metadata = isRecord(error) ? error['metadata'] : undefined;
   return isRecord(metadata) ? headerMap(metadata['headers']) : {};
@@ -147,6 +147,6 @@ const number = (text: string | undefined): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
-/** Whole milliseconds; 1.1 seconds are 1,100 of them, whatever floating point makes of it. */
+/** Rounds to milliseconds; 1.1 seconds are 1,100 despite floating point. */
 const positiveOf = (ms: number | undefined): number | undefined =>
   ms !== undefined && Number.isFinite(ms) && ms > 0 ? Math.ceil(ms - 1e-6) : undefined;

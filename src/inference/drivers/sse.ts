@@ -6,10 +6,10 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** More than the body of an error has; it is read again with every line of it. */
-const LONGEST_STRAY = 16_384;
+/** Maximum characters of stray lines, longer than any error body. The text is parsed again with every line. */
+const MAX_STRAY = 16_384;
 
-/** Cuts a byte stream into server-sent events, wherever the reads fall, also inside a character. */
+/** Splits a byte stream into server-sent events, for any split of the bytes, even inside a character. */
 export class SseReader {
   #events: SseEvent[] = [];
   readonly #decoder = new TextDecoder();
@@ -18,7 +18,7 @@ export class SseReader {
       this.#events.push({ event, data });
     },
     onError: ({ line }) => {
-      if (line !== undefined && this.#stray.length < LONGEST_STRAY) this.#stray += `${line}\n`;
+      if (line !== undefined && this.#stray.length < MAX_STRAY) this.#stray += `${line}\n`;
     },
   });
   #raw = '';
@@ -30,7 +30,7 @@ export class SseReader {
     return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The last event may lack its blank line. */
+  /** Ends the stream; the last event may lack its blank line. */
   end(): readonly SseEvent[] {
     return this.#take(`${this.#decoder.decode()}\n\n`);
   }
@@ -39,12 +39,12 @@ export class SseReader {
     return this.#hasEvents;
   }
 
-  /** The text so far, as long as it held no event: a server may answer a stream with plain JSON. */
+  /** The text so far, while it has no event: a server may answer a stream with plain JSON. */
   get plainText(): string {
     return this.#hasEvents ? '' : this.#raw.replaceAll(/^:.*$/gm, '').trim();
   }
 
-  /** Lines between events that are none of the format, such as an error without `data:`. */
+  /** Lines between events that are not part of the format, such as an error without `data:`. */
   get stray(): string {
     return this.#hasEvents ? this.#stray : '';
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitThink, ThinkFilter } from './think-filter.ts';
 
-describe('thoughts at the beginning of a text', () => {
+describe('thoughts at the start of a text', () => {
   it.each<[string, string | null, string]>([
     ['<think>Hm</think>a', 'Hm', 'a'],
     ['\n <think>Hm</think>\n\n a ', 'Hm', 'a '],
@@ -15,11 +15,11 @@ describe('thoughts at the beginning of a text', () => {
     ['a<think>b</think>', null, 'a<think>b</think>'],
     ['  a', null, '  a'],
     ['', null, ''],
-  ])('%j: thought %j, said %j', (text, think, said) => {
+  ])('%j has thought %j and text %j', (text, think, said) => {
     expect(splitThink(text)).toEqual({ think, said });
   });
 
-  it('reads the same wherever it is cut', () => {
+  it('gives the same for any split', () => {
     const piece = fc.constantFrom(
       '<think>',
       '</think>',
@@ -48,7 +48,7 @@ describe('thoughts at the beginning of a text', () => {
         }
         said += filter.end();
         expect({ said, think: filter.think }).toEqual(splitThink(text));
-        // what was given out early is the thought, unless it never ended and was said after all
+        // early output is the thought, unless it never ended and became text
         if (filter.think !== null || !said.trimStart().startsWith('<think>'))
           expect(thought).toBe(filter.think ?? '');
         else expect(said.trimStart().slice('<think>'.length)).toContain(thought);
@@ -58,7 +58,7 @@ describe('thoughts at the beginning of a text', () => {
   });
 });
 
-describe('a thought that is streamed', () => {
+describe('a streamed thought', () => {
   const thoughts = (...pieces: string[]): string[] => {
     const filter = new ThinkFilter();
     return pieces.map((piece) => {
@@ -67,7 +67,7 @@ describe('a thought that is streamed', () => {
     });
   };
 
-  it('is given out as it arrives, and never a part of the closing tag', () => {
+  it('is emitted as it arrives, without any part of the closing tag', () => {
     expect(thoughts('<thi', 'nk>One', ' two <', '/thi', 'nk>said')).toEqual([
       '',
       'One',
@@ -78,12 +78,12 @@ describe('a thought that is streamed', () => {
     expect(thoughts('<think>a </', 'thing</think>')).toEqual(['a ', '</thing']);
   });
 
-  it('is none while it is blank', () => {
+  it('is not emitted while it is blank', () => {
     expect(thoughts('<think>\n', '\n</think>', '\n\nHi')).toEqual(['', '', '']);
     expect(thoughts('<think>\n', '\nWell', '</think>')).toEqual(['', '\n\nWell', '']);
   });
 
-  it('costs the same for each piece, however long it is', () => {
+  it('costs the same for each chunk of a long thought', () => {
     const filter = new ThinkFilter();
     filter.push('<think>');
     let length = 0;

@@ -2,21 +2,21 @@ const OPENING = '<think>';
 const CLOSING = '</think>';
 
 /**
- * Parts `<think>…</think>` at the beginning of a text from what was said after it, wherever the pieces are cut. Thought
- * that never ends is no thought: the text is kept as it came.
+ * Separates `<think>…</think>` at the start of a text from the rest, for any split of the text. Without the closing
+ * tag there is no thought, and the text stays unchanged.
  */
 export class ThinkFilter {
   #state: 'start' | 'thinking' | 'gap' | 'saying' = 'start';
   #held = '';
-  /** The end of the thought, as far as it may be the beginning of the closing tag. */
+  /** End of the thought that may be the start of the closing tag. */
   #tail = '';
   #think = '';
-  /** White space at its beginning, which counts only if more follows. */
+  /** White space at the start of the thought, which counts only if more follows. */
   #blank = '';
   #isBlank = true;
   #new = '';
 
-  /** What may be shown now. */
+  /** Returns what may be shown now. */
   push(text: string): string {
     if (this.#state === 'saying') return text;
     if (this.#state === 'gap') return this.#say(text);
@@ -31,14 +31,14 @@ export class ThinkFilter {
     return this.#search(text);
   }
 
-  /** What the last pieces add to the thought, before it is known that it ends. */
+  /** Returns the text that the last chunks added to the thought, before its end is known. */
   takeThought(): string {
     const thought = this.#new;
     this.#new = '';
     return thought;
   }
 
-  /** What was held back and turned out to be said. */
+  /** Returns text that was held back and is not a thought. */
   end(): string {
     const rest = this.#held;
     this.#held = '';
@@ -46,7 +46,7 @@ export class ThinkFilter {
     return rest;
   }
 
-  /** Null when there was none, or nothing in it. */
+  /** The thought; null if there was none, or it was empty. */
   get think(): string | null {
     return this.#think.trim() === '' ? null : this.#think;
   }
@@ -80,7 +80,7 @@ export class ThinkFilter {
     }
   }
 
-  /** The white space behind the thought belongs to neither. */
+  /** Drops the white space after the thought. */
   #say(text: string): string {
     const said = text.trimStart();
     if (said !== '') this.#state = 'saying';
@@ -88,14 +88,14 @@ export class ThinkFilter {
   }
 }
 
-/** The longest end of a text that a closing tag may begin with. */
+/** Returns the longest end of a text that may start a closing tag. */
 function beginningOfClosing(text: string): string {
   for (let length = Math.min(text.length, CLOSING.length - 1); length > 0; length--)
     if (CLOSING.startsWith(text.slice(-length))) return text.slice(-length);
   return '';
 }
 
-/** The same for a whole text. */
+/** Splits a whole text. */
 export function splitThink(text: string): { readonly think: string | null; readonly said: string } {
   const filter = new ThinkFilter();
   const said = filter.push(text);

@@ -1,33 +1,36 @@
-import { isRecord, parseJson, type JsonObject } from '../../json.ts';
+import { isRecord, jsonText, parseJson, type JsonObject } from '../../json.ts';
 import type { InferenceChunk, InferredToolCall } from '../inference-driver.ts';
-import { MOST_CALLS } from '../read-response.ts';
+import { MAX_CALLS } from '../read-response.ts';
+import type { ProviderState } from './provider-state.ts';
 import { argumentText, readCall, string } from './chat-message.ts';
 
 interface PartialToolCall {
   id: string;
   name: string;
   args: string;
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   untold: string;
-  /** How far the arguments are: text inside of an open object is not parsed with every piece. */
+  /** Progress of the arguments: an open object is not parsed with every chunk. */
   readonly shape: JsonShape;
   /** Position among the calls that have a name; -1 until then. */
   place: number;
   extra: unknown;
+  /** Whether it calls a custom tool, whose input is a text and not JSON. */
+  isCustom: boolean;
 }
 
 /**
- * Puts tool calls together from their pieces. Providers leave out the index, give 0 to every call, leave out the id,
- * repeat id and name in every piece, or send whole calls at once.
+ * Assembles tool calls from their parts. Providers omit the index, use 0 for every call, omit the id, repeat id and
+ * name in every part, or send whole calls.
  */
 export class ToolCallAssembler {
   readonly #calls: PartialToolCall[] = [];
-  /** The call that pieces with this index belong to now. */
+  /** The current call of an index. */
   readonly #byIndex: Map<number, PartialToolCall> = new Map();
   readonly #byId: Map<string, PartialToolCall> = new Map();
   #named = 0;
 
-  /** One delta's list of pieces. */
+  /** Reads the list of parts of one delta. */
   read(pieces: readonly unknown[], out: InferenceChunk[]): void {
     for (const [place, piece] of pieces.entries())
       if (isRecord(piece)) {
@@ -36,19 +39,26 @@ export class ToolCallAssembler {
       }
   }
 
-  /** The calls so far; without their arguments where the turn ended before they were whole. */
+  /** Returns the calls so far, without incomplete arguments. */
   list(cutOff: boolean): InferredToolCall[] {
-    return this.#namedCalls().map(({ id, name, args }) => readCall(id, name, args, cutOff));
+    return this.#namedCalls().map(({ id, name, args, isCustom }) =>
+      readCall(id, name, isCustom ? (jsonText({ input: args }) ?? '') : args, cutOff),
+    );
   }
 
-  /** What a provider wants back with each call, such as the signature of a thought; null when there is nothing. */
-  extras(): readonly (JsonObject | null)[] | null {
-    const calls = this.#namedCalls().slice(0, MOST_CALLS + 1);
-    const extras = calls.map(({ extra }) => (isRecord(extra) ? extra : null));
-    return extras.some((extra) => extra !== null) ? (extras as (JsonObject | null)[]) : null; // from JSON
+  /** Returns what a provider expects back: signatures by position of the call, and positions of custom calls. */
+  state(): Pick<ProviderState, 'calls' | 'custom'> {
+    const named = this.#namedCalls().slice(0, MAX_CALLS + 1);
+    // parsed from JSON
+    const calls = named.map(({ extra }) => (isRecord(extra) ? (extra as JsonObject) : null));
+    const custom = [...named.keys()].filter((i) => named[i]?.isCustom);
+    return {
+      ...(calls.some((extra) => extra !== null) ? { calls } : null),
+      ...(custom.length > 0 ? { custom } : null),
+    };
   }
 
-  /** Whether there are calls and none of them lacks a part. */
+  /** Whether there are calls and all of them are complete. */
   get areWhole(): boolean {
     return (
       this.#calls.length > 0 && this.#calls.every(({ name, args }) => name !== '' && isWhole(args))
@@ -69,9 +79,11 @@ export class ToolCallAssembler {
     out: InferenceChunk[],
   ): void {
     const fn = isRecord(piece['function']) ? piece['function'] : {};
+    // some servers send an empty one with every function call
+    const custom = isRecord(piece['function']) ? null : piece['custom'];
     const id = string(piece['id']);
-    const name = string(fn['name']);
-    const args = argumentText(fn['arguments']);
+    const name = string(isRecord(custom) ? custom['name'] : fn['name']);
+    const args = isRecord(custom) ? string(custom['input']) : argumentText(fn['arguments']);
     const call = this.#callFor(piece['index'], id, name, args, neighbour);
     if (call.id === '' && id !== '') {
       call.id = id;
@@ -82,10 +94,11 @@ export class ToolCallAssembler {
     call.untold += args;
     call.shape.read(args);
     call.extra = piece['extra_content'] ?? call.extra;
+    call.isCustom ||= isRecord(custom);
     this.#tell(call, out);
   }
 
-  /** A call is told from its name on: without one there is nothing to show. */
+  /** Emits a call once it has a name. */
   #tell(call: PartialToolCall, out: InferenceChunk[]): void {
     if (call.name === '') return;
     if (call.place < 0) call.place = this.#named++;
@@ -125,6 +138,7 @@ export class ToolCallAssembler {
       shape: new JsonShape(),
       place: -1,
       extra: null,
+      isCustom: false,
     };
     this.#calls.push(call);
     return call;
@@ -132,9 +146,9 @@ export class ToolCallAssembler {
 }
 
 /**
- * Whether a piece continues with a call, or begins the next one at the same place. Some repeat the name in every piece,
- * others begin the next call without id behind a whole one; where `mayBegin` is false such a piece is glued on, and the
- * call, which then cannot be read, is not run.
+ * Whether a part continues a call, or starts the next one at the same index. Some providers repeat the name in every
+ * part, others start the next call without an id after a complete one. If `mayBegin` is false, such a part is
+ * appended, and the call, which then cannot be read, does not run.
  */
 function continues(
   call: PartialToolCall,
@@ -154,13 +168,13 @@ function continues(
   );
 }
 
-/** Follows braces and strings of a text that grows, so that only what may be whole is parsed, and that once. */
+/** Tracks braces and strings of a growing text, so that it is parsed only when it may be complete, and only once. */
 class JsonShape {
   #depth = 0;
   #inString = false;
   #isEscaped = false;
   #hasBegun = false;
-  /** What was closed and yet no JSON stays so, whatever follows. */
+  /** Whether a closed text was not JSON; more text cannot make it valid. */
   #isBroken = false;
 
   read(text: string): void {
@@ -178,7 +192,7 @@ class JsonShape {
     }
   }
 
-  /** Whether all that was read, which is `text`, is an object. */
+  /** Whether everything that was read, which is `text`, is an object. */
   isWhole(text: string): boolean {
     if (this.#isBroken || !this.#hasBegun || this.#inString || this.#depth > 0) return false;
     this.#isBroken = !isWhole(text);

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../messages/tool-call.ts';
 
-/** The provider's own ids, unless it gave one id to two calls, or one that not every JSON reader takes. */
+/** Returns the provider's own ids, unless it used one id for two calls, or one that not every JSON parser accepts. */
 export function wireIds(calls: readonly ToolCall[]): ReadonlyMap<string, string> {
   const given = calls.map(({ id, providerId = id }) =>
     unreadable.test(providerId) ? id : providerId,
@@ -15,6 +15,6 @@ export function wireIds(calls: readonly ToolCall[]): ReadonlyMap<string, string>
 
 const unreadable = /[\p{Cc}\p{Surrogate}]/u;
 
-/** A tool's name as providers take it: a model may have made one up, and every later request repeats it. */
+/** Returns a tool name that providers accept: a model may have invented one, and every later request repeats it. */
 export const wireName = (name: string): string =>
   /^[\w-]{1,64}$/.test(name) ? name : name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || '_';

@@ -29,28 +29,28 @@ interface Answer {
 
 const accepted: RouteAnswer = {
   status: 202,
-  about: 'It was accepted; the session as it is now.',
+  about: 'Accepted; returns the session as it is now.',
   schema: ref('SessionDetail'),
 };
 
-/** What people do about a run. */
+/** Creates the routes that control a run. */
 export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): readonly Route[] => [
   route<object, Answer>({
     method: 'POST',
     path: '/sessions/{id}/approvals/{callId}',
     name: 'answerApproval',
-    summary: 'Answers a call that waits: lets it run, perhaps with other arguments, or not.',
+    summary: 'Approves a call, optionally with other arguments, or denies it.',
     body: {
       decision: required(oneOf('approve', 'deny')),
       args: jsonRecord('with approve: the arguments to run it with instead'),
-      reason: { ...reason, expected: 'with deny: why not, in up to 2,000 characters' },
+      reason: { ...reason, expected: 'with deny: the reason, in up to 2,000 characters' },
       executionId: executionName,
       argsHash: hashName,
     },
     bodyRules: {
       description:
-        'To deny, give a reason and no args; to approve, give no reason. Name the executionId and argsHash of the ' +
-        'pending approval: the answer then counts for that very call, and is refused with stale_approval otherwise.',
+        'To deny, send a reason and no args; to approve, send no reason. Send the executionId and argsHash of the ' +
+        'pending approval: the answer then applies only to that call, and is refused with stale_approval otherwise.',
       oneOf: [
         { properties: { decision: { const: 'approve' }, reason: false } },
         { properties: { decision: { const: 'deny' }, args: false }, required: ['reason'] },
@@ -71,7 +71,7 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions/{id}/stop',
     name: 'stopSession',
-    summary: 'Ends the run that is open; an idle session stays as it is.',
+    summary: 'Ends the current run; an idle session does not change.',
     body: { reason },
     answer: accepted,
     handle: async ({ owner, id, body }) =>
@@ -81,7 +81,7 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions/{id}/pause',
     name: 'pauseSession',
-    summary: 'Asks a run to pause after its step.',
+    summary: 'Pauses a run after its current step.',
     body: { reason },
     answer: accepted,
     handle: async ({ owner, id, body }) =>
@@ -101,7 +101,7 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions/{id}/retry',
     name: 'retrySession',
-    summary: 'Continues a parked session with all counts at 0; any other stays as it is.',
+    summary: 'Continues a parked session with all counts at 0; any other does not change.',
     body: {},
     answer: accepted,
     handle: async ({ owner, id }) => detailOf(await runtime.retry(id, { owner, ...caps })),
@@ -110,11 +110,11 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions/{id}/fork',
     name: 'forkSession',
-    summary: 'A new session with the history of this one up to a step.',
+    summary: 'Creates a session with the history of this one up to a step.',
     body: {
       atStep: {
         ...wholeNumber(1, 1_000_000),
-        expected: 'a step that is kept, counted from 1 in the session; left out: all of it',
+        expected: 'the last step to keep, counted from 1 in the session; default: all steps',
       },
       id: newSessionId,
     },

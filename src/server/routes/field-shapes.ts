@@ -1,7 +1,7 @@
 import type { Field } from '../fields.ts';
 import { grantsSchema } from '../schemas/continuation-schemas.ts';
 
-/** No control characters: not every store can look for them. */
+/** No control characters, because not every store can search for them. */
 const plain = '^[^\\u0000-\\u001f\\u007f]*$';
 
 export const word = (expected: string, maxLength: number = 200): Field => ({
@@ -14,10 +14,10 @@ export const wholeNumber = (minimum: number, maximum: number): Field => ({
   expected: `a whole number from ${minimum} to ${maximum}`,
 });
 
-/** A place in a history. */
+/** A position in a history. */
 export const place: Field = {
   schema: { type: 'integer', minimum: 0 },
-  expected: 'the place that the page before named',
+  expected: 'the position that the previous page returned',
 };
 
 export const oneOf = (...values: readonly string[]): Field => ({
@@ -29,17 +29,28 @@ export const required = (field: Field): Field => ({ ...field, isRequired: true }
 
 export const newSessionId: Field = {
   schema: { type: 'string', pattern: '^(?!\\.{1,2}$)[A-Za-z0-9_\\-=@,.;]{1,128}$' },
-  expected: 'an id that is not taken, of up to 128 letters, digits and _-=@,.; and not . or ..',
+  expected: 'an unused id of up to 128 letters, digits and _-=@,.; and not . or ..',
+};
+
+export const sessionIds: Field = {
+  schema: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 200,
+    items: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+  maxEntries: 200,
+  expected: '1 to 200 ids of sessions',
 };
 
 export const reason: Field = {
   schema: { type: 'string', maxLength: 2_000 },
-  expected: 'why, in up to 2,000 characters',
+  expected: 'the reason, in up to 2,000 characters',
 };
 
 export const jsonRecord = (expected: string): Field => ({ schema: { type: 'object' }, expected });
 
-/** Files come with the message: an address would be fetched on a client's word. */
+/** Files come inside the message: the server must not fetch a URL that a client names. */
 const inline = {
   type: 'object',
   properties: {
@@ -76,7 +87,7 @@ export const grant: Field = {
     'amounts above 0 for steps, tokens, cost, seconds or retries, steps and retries in whole numbers',
 };
 
-/** Which call an answer is for. */
+/** Identifies the call of an answer. */
 export const executionName: Field = word('the executionId of the pending approval');
 export const hashName: Field = word('the argsHash of the pending approval');
 const binding = { executionId: executionName.schema, argsHash: hashName.schema };

@@ -1,6 +1,6 @@
 import { readRef } from '../../broadcasting/envelope-ref.ts';
 import { readRefill } from '../../broadcasting/refill.ts';
-import { parsePlace } from '../../broadcasting/sse/sse-frame.ts';
+import { parsePosition } from '../../broadcasting/sse/sse-frame.ts';
 import type { BroadcastSettings } from '../../broadcasting/broadcast-config.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
@@ -14,7 +14,7 @@ interface TraceQuery extends MessagesQuery {
   readonly execution?: string;
 }
 
-/** What was said, done and decided. */
+/** Creates the routes of messages, log and trace. */
 export const historyRoutes = (
   runtime: SessionRuntime,
   caps: GrantCapOptions,
@@ -24,7 +24,7 @@ export const historyRoutes = (
     method: 'GET',
     path: '/sessions/{id}/messages',
     name: 'readMessages',
-    summary: 'The conversation as a screen shows it, newest page first.',
+    summary: 'Returns the conversation as UI messages, newest page first.',
     query: { before: place, limit: wholeNumber(1, 500) },
     answer: { status: 200, about: 'A page, oldest message first.', schema: ref('MessagePage') },
     handle: ({ owner, id, query }) =>
@@ -34,16 +34,16 @@ export const historyRoutes = (
     method: 'GET',
     path: '/sessions/{id}/log',
     name: 'readLog',
-    summary: 'The envelopes after a place: for clients that see a gap.',
+    summary: 'Returns the envelopes after a position, for clients that detect a gap.',
     query: {
       after: {
         schema: { type: 'string', pattern: '^\\d{1,15}(?:@.{1,1000})?$' },
-        expected: 'a place such as 12@execution; left out: the newest run from its beginning',
+        expected: 'a position such as 12@execution; default: the beginning of the newest run',
       },
     },
-    answer: { status: 200, about: 'What a client has missed.', schema: ref('Refill') },
+    answer: { status: 200, about: 'The missed envelopes.', schema: ref('Refill') },
     handle({ owner, id, query }) {
-      const { after = 0, executionId = null } = parsePlace(query.after ?? '0') ?? {};
+      const { after = 0, executionId = null } = parsePosition(query.after ?? '0') ?? {};
       return readRefill(runtime, id, {
         owner,
         config,
@@ -56,8 +56,8 @@ export const historyRoutes = (
     method: 'GET',
     path: '/sessions/{id}/refs',
     name: 'readRef',
-    summary: 'The whole of a value of which an envelope has only the beginning.',
-    query: { ref: required(word('the ref of an envelope as it came', 300)) },
+    summary: 'Returns the whole value of a truncated field.',
+    query: { ref: required(word('the unchanged ref of an envelope', 300)) },
     answer: { status: 200, about: 'The value.', schema: ref('RefValue') },
     handle: async ({ owner, id, query }) => ({
       ref: query.ref,
@@ -68,9 +68,9 @@ export const historyRoutes = (
     method: 'GET',
     path: '/sessions/{id}/trace',
     name: 'readTrace',
-    summary: 'What happened in a run and why, step by step.',
+    summary: 'Explains a run step by step.',
     query: {
-      execution: word('the id of a run; left out: the newest'),
+      execution: word('the id of a run; default: the newest'),
       before: place,
       limit: wholeNumber(1, 500),
     },

@@ -4,7 +4,7 @@ import { route, type Route } from '../route.ts';
 import { record, ref } from '../schemas/shapes.ts';
 import { version } from '../version.ts';
 
-/** About the server itself. */
+/** Creates the routes about the server itself. */
 export const infoRoutes = (
   info: Omit<ServerInfo, 'owner'>,
   openapi: () => JsonObject,
@@ -13,16 +13,16 @@ export const infoRoutes = (
     method: 'GET',
     path: '/health',
     name: 'health',
-    summary: 'Whether the server answers.',
+    summary: 'Checks that the server responds.',
     isOpen: true,
-    answer: { status: 200, about: 'It does.', schema: ref('Health') },
+    answer: { status: 200, about: 'It responds.', schema: ref('Health') },
     handle: () => ({ ok: true, version }),
   }),
   route({
     method: 'GET',
     path: '/openapi.json',
     name: 'openapi',
-    summary: 'This document.',
+    summary: 'Returns this document.',
     isOpen: true,
     answer: { status: 200, about: 'OpenAPI 3.1.', schema: record },
     handle: () => openapi(),
@@ -31,8 +31,8 @@ export const infoRoutes = (
     method: 'GET',
     path: '/info',
     name: 'info',
-    summary: 'What this server is, its agents, and who you are.',
-    answer: { status: 200, about: 'About the server.', schema: ref('ServerInfo') },
+    summary: 'Describes the server, its agents, and the current owner.',
+    answer: { status: 200, about: 'The server.', schema: ref('ServerInfo') },
     handle: ({ owner }): ServerInfo => ({ ...info, owner }),
   }),
 ];

@@ -6,42 +6,42 @@ import { route, type Route } from '../route.ts';
 import { object, text } from '../schemas/shapes.ts';
 import { required, word } from './field-shapes.ts';
 
-const placeInLog = {
+const logPosition = {
   schema: { type: 'string' },
-  expected: 'the id of the last event that was seen, such as 12@execution',
+  expected: 'the id of the last received event, such as 12@execution',
 } as const;
 
-/** `endpoint` asks who a request comes from, and knows it by then. */
+/** Creates the route of live updates. The owner of a request is already known when `endpoint` asks for it. */
 export const eventRoute = (endpoint: SseEndpoint, streams: OpenStreams): Route =>
   route<{ readonly after?: string }>({
     method: 'GET',
     path: '/sessions/{id}/events',
     name: 'streamEvents',
-    summary: 'Live updates as server-sent events, after what the client has seen.',
-    query: { after: placeInLog },
-    headers: { 'last-event-id': placeInLog },
+    summary: "Streams live updates as server-sent events, after the client's position.",
+    query: { after: logPosition },
+    headers: { 'last-event-id': logPosition },
     answer: {
       status: 200,
-      about: 'Envelopes, one per event; it stays open.',
+      about: 'Envelopes, one per event. The stream stays open.',
       schema: text,
       contentType: 'text/event-stream',
     },
     handle: ({ request, owner, id }) => streams.open(request, owner, () => endpoint(request, id)),
   });
 
-/** `ownerOf` knows who a request comes from that has been let in. */
+/** Creates the route of Pusher authorization. `ownerOf` returns the owner of an admitted request. */
 export function pusherRoute(
   runtime: SessionRuntime,
   app: { readonly key: string; readonly secret: string },
   ownerOf: (request: Request) => string | null,
   report: (error: unknown, request: Request) => void,
 ): Route {
-  const mayHear = ownedSessions(runtime, ownerOf);
-  const authorise = pusherAuth({
+  const mayRead = ownedSessions(runtime, ownerOf);
+  const authorize = pusherAuth({
     ...app,
     async authorize(request, channel) {
       try {
-        return await mayHear(request, channel);
+        return await mayRead(request, channel);
       } catch (error) {
         report(error, request);
         throw error;
@@ -54,7 +54,7 @@ export function pusherRoute(
     method: 'POST',
     path: '/pusher/auth',
     name: 'authorisePusher',
-    summary: 'Lets a client of Pusher or Reverb hear one of your sessions.',
+    summary: 'Authorizes a Pusher or Reverb client for one of your sessions.',
     body: {
       socket_id: required(word('two numbers joined by a dot')),
       channel_name: required(word('private-agent.{session} or presence-agent.{session}')),
@@ -62,9 +62,9 @@ export function pusherRoute(
     bodyTypes: ['application/x-www-form-urlencoded'],
     answer: {
       status: 200,
-      about: 'As the protocol of Pusher wants it.',
+      about: 'The response of the Pusher protocol.',
       schema: object({ auth: text }, { channel_data: text }),
     },
-    handle: ({ request }) => authorise(request),
+    handle: ({ request }) => authorize(request),
   });
 }

@@ -1,3 +1,4 @@
+import { broadcastStatuses } from '../../agent/broadcast-status.ts';
 import type { JsonObject } from '../../json.ts';
 import type { MessageContent } from '../../messages/content-part.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';
@@ -5,7 +6,6 @@ import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
 import { listSessions, type ListQuery } from '../list-sessions.ts';
 import { route, type Route, type RouteAnswer } from '../route.ts';
-import { statusNames } from '../schemas/continuation-schemas.ts';
 import { phaseNames } from '../schemas/session-schemas.ts';
 import { ref } from '../schemas/shapes.ts';
 import { detailOf, summaryOf, wireStatus } from '../session-views.ts';
@@ -38,7 +38,7 @@ const detail = (status: RouteAnswer['status'], about: string): RouteAnswer => ({
   schema: ref('SessionDetail'),
 });
 
-/** Sessions, and what is said in them. */
+/** Creates the routes of sessions and messages. */
 export const sessionRoutes = (
   runtime: SessionRuntime,
   caps: GrantCapOptions,
@@ -48,14 +48,14 @@ export const sessionRoutes = (
     method: 'GET',
     path: '/sessions',
     name: 'listSessions',
-    summary: 'Your sessions, newest change first.',
+    summary: 'Lists your sessions, newest change first.',
     query: {
-      status: oneOf(...statusNames),
+      status: oneOf(...broadcastStatuses),
       phase: oneOf(...phaseNames),
       agent: word('the name of an agent'),
-      search: word('words to look for, up to 200 characters'),
+      search: word('words to search for, up to 200 characters'),
       limit: wholeNumber(1, 200),
-      cursor: word('the cursor of the page before', 1_000),
+      cursor: word('the cursor of the previous page', 1_000),
     },
     answer: { status: 200, about: 'A page of sessions.', schema: ref('SessionPage') },
     async handle({ owner, query }) {
@@ -67,11 +67,11 @@ export const sessionRoutes = (
     method: 'POST',
     path: '/sessions',
     name: 'createSession',
-    summary: 'Makes a session; with a message, that is sent at once.',
+    summary: 'Creates a session, and sends a message if there is one.',
     body: {
-      agent: word('the name of an agent; needed where there are several'),
+      agent: word('the name of an agent; required if there are several'),
       id: newSessionId,
-      metadata: jsonRecord('an object with what you want to keep with the session'),
+      metadata: jsonRecord('an object to store with the session'),
       message: messageContent,
     },
     answer: detail(201, 'The new session.'),
@@ -81,7 +81,7 @@ export const sessionRoutes = (
       try {
         return detailOf(await runtime.send(session.id, message, { owner }));
       } catch (error) {
-        // all or nothing: a retry must not find its own id taken
+        // all or nothing: a retry must not find its own id in use
         await runtime.delete(session.id, { owner }).catch((left: unknown) => report(left, request));
         throw error;
       }
@@ -91,7 +91,7 @@ export const sessionRoutes = (
     method: 'GET',
     path: '/sessions/{id}',
     name: 'getSession',
-    summary: 'A session with its last outcome.',
+    summary: 'Returns a session with its last outcome.',
     answer: detail(200, 'The session.'),
     handle: async ({ owner, id }) => detailOf(await runtime.get(id, { owner, ...caps })),
   }),
@@ -99,8 +99,8 @@ export const sessionRoutes = (
     method: 'DELETE',
     path: '/sessions/{id}',
     name: 'deleteSession',
-    summary: 'Deletes a session and all that belongs to it; work on it ends.',
-    answer: { status: 204, about: 'It is gone.', schema: null },
+    summary: 'Deletes a session and all its data, and ends its run.',
+    answer: { status: 204, about: 'Deleted.', schema: null },
     handle: ({ owner, id }) => runtime.delete(id, { owner }),
   }),
   route<object, NewMessage>({
@@ -113,7 +113,7 @@ export const sessionRoutes = (
       whenBusy: oneOf('refuse', 'queue'),
       executionId: {
         schema: { type: 'string', pattern: '^[A-Za-z0-9_\\-=@,.;:~]{1,200}$' },
-        expected: 'an id of yours for the run, of up to 200 letters, digits and _-=@,.;:~',
+        expected: 'your id for the run, of up to 200 letters, digits and _-=@,.;:~',
       },
     },
     answer: {

@@ -1,4 +1,4 @@
-import type { BroadcastStatus } from '../../agent/agent-status.ts';
+import { broadcastStatuses } from '../../agent/broadcast-status.ts';
 import { ContinuationDecision } from '../../continuation/decision.ts';
 import type { ExplanationAction } from '../../continuation/explanation.ts';
 import type { EvaluationFacts } from '../../continuation/facts.ts';
@@ -18,15 +18,6 @@ import {
   text,
 } from './shapes.ts';
 
-const statuses: Readonly<Record<BroadcastStatus, true>> = {
-  idle: true,
-  processing: true,
-  paused: true,
-  completed: true,
-  stopped: true,
-  cancelled: true,
-  failed: true,
-};
 const factKindSet: Readonly<Record<EvaluationFacts['kind'], true>> = {
   limit: true,
   error: true,
@@ -55,9 +46,6 @@ const actionKindSet: Readonly<Record<ExplanationAction['kind'], true>> = {
 };
 const actionKinds = Object.keys(actionKindSet);
 
-/** As live updates name them. */
-export const statusNames: readonly string[] = Object.keys(statuses);
-
 export const grantsSchema: JsonSchema = {
   type: 'object',
   properties: Object.fromEntries(
@@ -73,9 +61,9 @@ export const grantsSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The outcome and what follows from it. */
+/** Schemas of the outcome and its explanation. */
 export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
-  Status: oneOfTexts(statusNames),
+  Status: oneOfTexts(broadcastStatuses),
   StopReason: oneOfTexts(Object.values(StopReason)),
   Grants: grantsSchema,
   GrantRecord: object({
@@ -104,7 +92,7 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     { stopReason: ref('StopReason'), remedy: ref('Remedy'), facts: ref('EvaluationFacts') },
   ),
-  // what else there is depends on `kind`
+  // other fields depend on `kind`
   EvaluationFacts: {
     type: 'object',
     properties: { kind: oneOfTexts(factKinds) },

@@ -38,7 +38,7 @@ const stepSchema = object({
   outcome: orNull(ref('Outcome')),
 });
 
-/** What was said and done. */
+/** Schemas of messages, steps and traces. */
 export const historySchemas: Readonly<Record<string, JsonSchema>> = {
   UiMessage: object({
     id: text,
@@ -53,6 +53,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
         tool_name: text,
         tool_result: anything,
         tool_error: text,
+        tool_error_code: text,
         tool_duration_ms: number,
         reasoning: text,
       },

@@ -15,7 +15,7 @@ import {
   time,
 } from './shapes.ts';
 
-/** What the store knows of the work on a session. */
+/** What the store knows about the work on a session. */
 export const phaseNames = ['idle', 'open', 'paused', 'parked'] as const;
 
 const inCommon = {

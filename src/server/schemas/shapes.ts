@@ -31,7 +31,7 @@ export const orNull = (schema: JsonSchema): JsonSchema => ({
 
 export const either = (...schemas: readonly JsonSchema[]): JsonSchema => ({ anyOf: [...schemas] });
 
-/** Every property is there, but for those of `optional`. */
+/** Creates an object schema; every property is required, except those of `optional`. */
 export const object = (properties: Schemas, optional: Schemas = {}): JsonSchema => ({
   type: 'object',
   properties: { ...properties, ...optional },

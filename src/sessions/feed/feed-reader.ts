@@ -17,15 +17,12 @@ import { TextQuestion } from './text-question.ts';
 
 type Pause = () => Promise<void> | undefined;
 
-/** Live events that are kept while a page is read; if there are more, the next page has them. */
+/** Most live events that are kept while a page is read. Further events come with the next page. */
 const MOST_KEPT = 256;
-/** Executions between the position of a reader and the newest one that are looked up. */
+/** Most executions between a reader's position and the newest one that are read. */
 const MOST_BETWEEN = 100;
 
-/**
- * One reader of a session. The log is read from its position to the end; from there on it takes live events as long as
- * each follows the one before. What does not follow sends it back to the log.
- */
+/** One reader of a session. Reads the log, then accepts live events until one does not follow the previous one. */
 export class FeedReader {
   readonly #tail: SessionTail;
   readonly #owner: string;
@@ -39,7 +36,7 @@ export class FeedReader {
   #isLive = false;
   #isReading = false;
   #isEnded = false;
-  /** Whether it came before the first execution. */
+  /** Whether the session had no execution when the reader last read it. */
   #wasEmpty = false;
   #wasFound = false;
   #isLost: boolean;
@@ -61,7 +58,7 @@ export class FeedReader {
     return this.#isLive;
   }
 
-  /** A new event of the session; `flush` hands it on. */
+  /** Accepts a new event of the session. `flush` delivers it. */
   notify(live: LiveEvent): void {
     if (this.#isLive) this.#accept(live);
     else if (this.#kept && live.seq !== null) {
@@ -74,28 +71,29 @@ export class FeedReader {
     if (!this.#isReading) this.#sink.flush();
   }
 
-  /** The sink has no capacity: live events are dropped until it reads on. */
+  /** Drops live events until the sink has capacity and reads the log again. */
   fallBehind(): void {
     this.#isLive = false;
+    this.#question.cancel();
   }
 
-  /** Reads the log on, page by page, as long as the sink wants them. */
+  /** Continues to read the log, page by page, as long as the sink wants pages. */
   readOn(): void {
     if (this.#isLive || this.#isReading || this.#isEnded) return;
     this.#fill().catch((error: unknown) => {
-      // deleted meanwhile: that is an end like any other
+      // deleted in between: the feed ends without an error
       const isGone = this.#wasFound && AgentError.is(error, 'session_not_found');
       this.end(isGone ? null : error);
     });
   }
 
-  /** The log has something that was not sent live. */
+  /** Reads the log again, because it has events that were not sent live. */
   goBack(): void {
-    this.#isLive = false;
+    this.fallBehind();
     if (this.#sink.isWanted) this.readOn();
   }
 
-  /** Leaves, without a word to the sink. */
+  /** Closes the reader without notifying the sink. */
   close(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -111,7 +109,7 @@ export class FeedReader {
 
   async #fill(): Promise<void> {
     this.#isReading = true;
-    // a store in memory answers at once: others must get their turn between the pages
+    // an in-memory store answers immediately: other work must get a turn between pages
     const pause = pacer(this.#owner);
     try {
       do {
@@ -128,7 +126,7 @@ export class FeedReader {
     }
   }
 
-  /** True at the end of the newest execution. */
+  /** Reads a page. Returns true at the end of the newest execution. */
   async #readPage(pause: Pause): Promise<boolean> {
     const row = await this.#tail.row(this.#owner);
     this.#wasFound = true;
@@ -149,7 +147,7 @@ export class FeedReader {
     if (hasMore || this.#isEnded) return false;
     if (executionId === newest) return this.#reachEnd(row);
     if (this.#isOnlyOne) {
-      // before its first event, another one may be the newest
+      // before its first event, another execution may be the newest
       if (this.#seq > 0) this.end();
       return true;
     }
@@ -162,14 +160,14 @@ export class FeedReader {
     return true;
   }
 
-  /** True if there is more of this execution. */
+  /** Takes the events of a page. Returns true if the execution has more. */
   async #takePage(
     executionId: string,
     { events, seq: newest }: LogPage,
     pause: Pause,
   ): Promise<boolean> {
     const first = events[0]?.seq ?? newest + 1;
-    // pruned, or a position that never was
+    // pruned, or a position that never existed
     if (first > this.#seq + 1 || newest < this.#seq) this.#takeGap(executionId, first - 1);
     for (const { seq, event } of events) {
       this.#take({ seq, event }, null);
@@ -180,14 +178,14 @@ export class FeedReader {
     return this.#seq < newest;
   }
 
-  /** The execution after this one, where the log tells: it may be the newest, or one before that. */
+  /** Enters the execution after this one: the newest, or an earlier one if the log names it. */
   async #enterNext(executionId: string | null, row: SessionRow, newest: string): Promise<void> {
     let next: string | null = newest;
     let isPruned = false;
     for (let i = 0; next !== null; i++) {
       const before: LogPosition | null = await this.#tail.before(row, next);
       if ((before?.executionId ?? null) === executionId) {
-        // an empty log does not tell how long it was
+        // an empty log does not have its former length
         isPruned = before !== null && before.seq > this.#seq;
         break;
       }
@@ -216,6 +214,7 @@ export class FeedReader {
     const { seq, event } = entry;
     this.#seq = seq;
     this.#marks.finish(event);
+    this.#question.cancel();
     if (live) return this.#sink.take(live, true);
     const { sessionId } = this.#tail;
     this.#sink.take({ sessionId, owner: this.#owner, seq, event }, false);
@@ -229,7 +228,7 @@ export class FeedReader {
       this.#accept(live);
       if (!this.#isLive) return;
     }
-    this.#askText();
+    if (this.#tail.isBusy) this.#askText();
   }
 
   #accept(live: LiveEvent): void {
@@ -241,7 +240,7 @@ export class FeedReader {
       if (seq === this.#seq + 1) this.#take({ seq, event }, live);
       else if (seq > this.#seq) this.goBack();
     } else if (this.#isOnlyOne) {
-      // before its first event, what comes of others is older
+      // before its first event, events of other executions are older
       if (this.#seq > 0) this.end();
     } else if (this.#isNext(event)) {
       this.#enter(event.executionId);
@@ -258,7 +257,7 @@ export class FeedReader {
   }
 
   #acceptStreamed(live: LiveStreamed): void {
-    // the log has it whole
+    // the log already has the whole text
     if (live.follows < this.#seq) return;
     if (live.follows > this.#seq) return this.goBack();
     const what = this.#marks.take(live.event);
@@ -266,17 +265,20 @@ export class FeedReader {
     else if (what === 'missing') this.#askText(live);
   }
 
-  /** Someone who joins, or has missed a piece, gets texts from the worker; without an answer the message brings them. */
+  /** Asks the worker for texts that the reader misses. Without an answer, the finished message has them. */
   #askText(missing: LiveStreamed | null = null): void {
-    this.#question.ask(this.#tail, missing, (text, kept) => {
+    const position = { executionId: this.#executionId ?? '', seq: this.#seq };
+    const ask = () => this.#tail.textSoFar(position);
+    this.#question.ask(ask, missing, (text, kept) => {
       if (!this.#isLive) return;
       this.#takeText(text, kept);
       this.flush();
     });
   }
 
-  /** `kept` came before the answer: it continues the text that the worker has sent, or cannot be had. */
+  /** Takes the worker's answer. `kept` are pieces that came before it: they continue its text, or are lost. */
   #takeText(text: TextSoFar | null, kept: readonly LiveStreamed[]): void {
+    if (text?.executionId === this.#executionId && text.follows > this.#seq) return this.goBack();
     const isCurrent = (executionId: string, follows: number): boolean =>
       executionId === this.#executionId && follows === this.#seq;
     const sent = text && isCurrent(text.executionId, text.follows) ? text.events : [];

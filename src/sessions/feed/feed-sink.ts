@@ -1,16 +1,16 @@
 import type { FollowedEvent, LiveStreamed, LogPosition } from './live-source.ts';
 
-/** Takes what a reader of a session gets. */
+/** Receives the events of a reader. */
 export interface FeedSink {
   /** Whether there is capacity for a page of the log. */
   readonly isWanted: boolean;
-  /** The next event. A `live` one is the same object for all readers of the session. */
+  /** Takes the next event. A live event is the same object for all readers of the session. */
   take(event: FollowedEvent, isLive: boolean): void;
-  /** Texts from their beginning; `known` has what was taken before. */
+  /** Takes texts from their beginning. `known` has the pieces that were taken before. */
   takeText(events: readonly LiveStreamed[], known: ReadonlySet<LiveStreamed>): void;
-  /** What was taken can be handed on. */
+  /** Delivers the events that were taken. */
   flush(): void;
-  /** Nothing more comes; with an error where reading failed. */
+  /** Ends the feed, with an error if reading failed, otherwise with null. */
   end(error: unknown): void;
 }
 
@@ -18,10 +18,10 @@ export interface FeedStart {
   /** Only this execution. Default: all, from the newest on. */
   readonly executionId?: string | undefined;
   readonly after?: LogPosition | undefined;
-  /** Without `after`: up to where the newest execution is known. Default 0. */
+  /** Without `after`: last known number of the newest execution. Default 0. */
   readonly seq?: number | undefined;
-  /** A position was given that cannot be read: the feed begins with a gap. */
+  /** Whether the given position cannot be read, so that the feed begins with a gap. Default false. */
   readonly isLost?: boolean;
-  /** Events of the log that are read at once. Default 200. */
+  /** Events per page of the log. Default 200. */
   readonly pageSize?: number | undefined;
 }

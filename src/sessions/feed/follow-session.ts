@@ -9,15 +9,15 @@ import type { FeedOptions, SessionFeeds } from './session-feeds.ts';
 export interface FollowOptions extends OwnerOptions {
   /** Only this execution: the feed ends when a later one begins. Default: the newest and all that follow. */
   readonly executionId?: string;
-  /** Up to where the log is known. Default: the beginning of the execution. */
+  /** Last known position in the log. Default: the beginning of the execution. */
   readonly after?: LogPosition;
   readonly signal?: AbortSignal;
 }
 
-/** Events that wait for a slow reader; when it has taken them, it reads on in the log. */
+/** Most events that wait for a slow reader. After that it continues with the log. */
 const MOST_WAITING = 4_096;
 
-/** The log of a session from a position on, then what happens, each event once and in order. */
+/** Yields the log of a session from a position on, then live events, each event once and in order. */
 export function followSession(
   feeds: SessionFeeds,
   sessionId: string,
@@ -45,7 +45,7 @@ class FollowIterator implements AsyncIterator<FollowedEvent, undefined>, FeedSin
     this.#reader.end();
   };
   #inbox: FollowedEvent[] = [];
-  /** How many of the inbox were taken. */
+  /** Number of events of the inbox that were taken. */
   #taken = 0;
   #waiters: Waiter[] = [];
   #isEnded = false;

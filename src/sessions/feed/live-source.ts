@@ -1,31 +1,31 @@
 import { isNumbered, type AgentEvent, type EventOf } from '../../events/agent-event.ts';
 import type { SessionEvent } from '../session-worker.ts';
 
-/** A position in the log of a session: everything of an execution up to this number is known. */
+/** A position in the log of a session. The reader has all events of the execution up to this number. */
 export interface LogPosition {
   readonly executionId: string;
   readonly seq: number;
 }
 
-/** Part of the log is missing: read the conversation again with `messages`. */
+/** A gap in the feed, because part of the log is missing. Read the conversation again with `messages`. */
 export interface FeedGap {
   readonly type: 'gap';
   /** The execution that the feed continues with. */
   readonly executionId: string;
 }
 
-/** What `follow` yields: an event of the log or of a stream, or a gap. `seq` of a gap is where the feed continues. */
+/** An event that `follow` yields: from the log or a stream, or a gap. The feed continues after the `seq` of a gap. */
 export interface FollowedEvent extends Omit<SessionEvent, 'event'> {
   readonly event: AgentEvent | FeedGap;
 }
 
 /** An event as a worker sends it. */
 export interface LiveEvent extends SessionEvent {
-  /** Number of the newest event in the log before it: until a reader has that one, this one waits. */
+  /** Number of the last event in the log before this one. A reader needs that event first. */
   readonly follows: number;
 }
 
-/** A piece of text: of an answer, or of reasoning. */
+/** A piece of the text of an answer or of reasoning. */
 export type StreamedText = EventOf<'StreamChunk'> | EventOf<'ReasoningDelta'>;
 export type StreamedEvent = StreamedText | EventOf<'ToolCallDelta'>;
 
@@ -33,26 +33,48 @@ export interface LiveStreamed extends LiveEvent {
   readonly event: StreamedEvent;
 }
 
-/** What a worker has streamed and the log does not have yet, each text from its beginning. */
+/** Text that a worker has streamed and that is not in the log yet, each text from its beginning. */
 export interface TextSoFar {
   readonly executionId: string;
   readonly follows: number;
-  /** Pieces of text as they were sent; the arguments of a call in one. */
+  /** Pieces of text as they were sent, with the arguments of a call in one event. */
   readonly events: readonly LiveStreamed[];
 }
 
-/** Where live events come from: the workers of this process, or those that a bus reaches. */
+/** Listener for the work of other processes on a session. */
+export interface RemoteListener {
+  /** Called with text that a worker streams. This process may not have read the log up to `follows` yet. */
+  text(live: LiveStreamed): void;
+  /** Called when the session has changed in the store. */
+  changed(): void;
+}
+
+/** Source of live events: the workers of this process, and those that a bus reaches. */
 export interface LiveSource {
-  /** Calls the listener with the events of a session in order, and has its worker stream. */
-  listen(sessionId: string, listener: (event: LiveEvent) => void): () => void;
-  /** Null where no worker has streamed anything, or none answers. */
-  textSoFar(sessionId: string): TextSoFar | null | Promise<TextSoFar | null>;
+  /**
+   * Whether changes by other processes are reported. The store is then polled only for messages that the bus may lose.
+   */
+  readonly isRemote: boolean;
+  /**
+   * Notifies the listener of the events of a session in order, and makes its worker stream. Returns a function that
+   * removes the listener.
+   */
+  listen(
+    sessionId: string,
+    listener: (event: LiveEvent) => void,
+    remote?: RemoteListener,
+  ): () => void;
+  /** Returns the text that a worker of this process has streamed. */
+  localText(sessionId: string): TextSoFar | null;
+  /** Returns the text since a position; null if no worker has streamed any, or none answers. */
+  textSoFar(sessionId: string, position: LogPosition): TextSoFar | null | Promise<TextSoFar | null>;
 }
 
 export const isLiveStreamed = (live: LiveEvent): live is LiveStreamed =>
   !isNumbered(live.event.type);
 
-/** Whether a run or resume of the session's own agent ends or pauses with it, also where it continues elsewhere. */
-export const isRunEnd = ({ type, parentAgentId }: AgentEvent): boolean =>
-  parentAgentId === null &&
-  (type === 'AgentFinished' || type === 'AgentFailed' || type === 'AgentPaused');
+/** Whether the text is not older than a position. Text of a worker that has lost the session may be older. */
+export const isCurrentText = (
+  text: TextSoFar | null,
+  { executionId, seq }: LogPosition,
+): text is TextSoFar => text?.executionId === executionId && text.follows >= seq;

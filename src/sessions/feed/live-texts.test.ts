@@ -31,7 +31,7 @@ describe('the text so far', () => {
     for (const [i, word] of ['All ', 'is '].entries())
       texts.note(live('s1', null, chunk(word, [0, 4][i]!, { index: i })));
     texts.note(live('s1', null, chunk('nested', 0, { agentId: 'b', parentAgentId: 'a' })));
-    // of another text the beginning was not seen
+    // the beginning of this text was not seen
     texts.note(live('s1', null, chunk('middle', 9, { agentId: 'c' })));
     for (const [args, offset] of [
       ['{"q', 0],
@@ -69,7 +69,7 @@ describe('the text so far', () => {
     expect(texts.of('s1')).toBeNull();
   });
 
-  it('is bounded for each session and for all', () => {
+  it('is limited for each session and in total', () => {
     const texts = new LiveTexts();
     const long = 'x'.repeat(10_000);
     for (let s = 0; s < 1_000; s++)

@@ -1,7 +1,6 @@
-import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
+import { isRunEnd, type AgentEvent, type EventOf } from '../../events/agent-event.ts';
 import {
   isLiveStreamed,
-  isRunEnd,
   type LiveEvent,
   type LiveStreamed,
   type StreamedEvent,
@@ -10,13 +9,13 @@ import {
 } from './live-source.ts';
 import { finishedBy, TextMarks } from './text-marks.ts';
 
-/** The newest piece of a text, and the contents of all: bare text, for there may be thousands. */
+/** The newest piece of a text, and the contents of all pieces as bare text, because there may be thousands. */
 interface KeptText {
   last: StreamedText;
   contents: string[];
 }
 
-/** What one agent streams. */
+/** Text that one agent streams. */
 interface Streamed extends Record<StreamedText['type'], KeptText | null> {
   size: number;
   readonly calls: Map<string, { readonly delta: EventOf<'ToolCallDelta'>; readonly args: string }>;
@@ -31,13 +30,13 @@ interface SessionText {
   size: number;
 }
 
-/** Characters that are kept of one session, and of all. */
+/** Most characters that are kept for one session, and for all. */
 const MOST_EACH = 0x40000;
 const MOST = 0x2000000;
-/** What a piece takes beside its characters. */
+/** Cost of a piece in addition to its characters. */
 const COST_OF_PIECE = 24;
 
-/** What the workers of this process have streamed and the log does not have yet, by session. */
+/** Text that the workers of this process have streamed and that is not in the log yet, by session. */
 export class LiveTexts {
   readonly #sessions: Map<string, SessionText> = new Map();
   #size = 0;
@@ -91,12 +90,12 @@ export class LiveTexts {
     }
     const piece = event.type === 'ToolCallDelta' ? event.argsDelta : event.content;
     const cost = piece.length + COST_OF_PIECE;
-    // a text that is too long is not kept to its end, and one without its beginning not at all
+    // keep only the beginning of a long text, and nothing of a text without its beginning
     if (session.size + cost > MOST_EACH || session.marks.take(event) !== 'next') return;
     session.size += cost;
     this.#size += cost;
     append(agentIn(session, event.agentId), event, cost);
-    // of a run that another process took over the end is never seen
+    // the end of a run that another process took over is never seen
     for (const oldest of this.#sessions.keys()) {
       if (this.#size <= MOST) break;
       this.forget(oldest);

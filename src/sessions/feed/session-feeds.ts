@@ -8,31 +8,30 @@ import { SessionTail, type FeedPolling } from './session-tail.ts';
 
 export interface FeedOptions extends FeedStart {
   readonly owner: string;
-  /** Null where no other process works on these sessions. Default: every 250 ms, or every 2 seconds. */
+  /**
+   * Polling of the store; null if no other process works on these sessions. Default: every 250 ms while busy, otherwise
+   * every 2 seconds.
+   */
   readonly polling?: FeedPolling | null;
 }
 
 const POLLING: FeedPolling = { busyMs: 250, idleMs: 2_000, clock: systemClock };
 
-/** All sessions that are followed in this process, each with one tail for all its readers. */
+/** Sessions that are followed in this process, each with one tail for all its readers. */
 export class SessionFeeds {
+  readonly lookup: SessionLookup;
   readonly live: LiveSource;
-  readonly #lookup: SessionLookup;
   readonly #tails: Map<string, SessionTail> = new Map();
   #isClosed = false;
 
-  private constructor(lookup: SessionLookup, live: LiveSource) {
-    this.#lookup = lookup;
+  /** `runtime` is the key under which `feedsOf` finds these feeds. */
+  constructor(runtime: object, lookup: SessionLookup, live: LiveSource) {
+    this.lookup = lookup;
     this.live = live;
+    keepFeeds(runtime, this);
   }
 
-  static of(runtime: object, lookup: SessionLookup, live: LiveSource): SessionFeeds {
-    const feeds = new SessionFeeds(lookup, live);
-    keepFeeds(runtime, feeds);
-    return feeds;
-  }
-
-  /** A reader that listens from now on; it reads when `readOn` is called, and then checks the owner. */
+  /** Opens a reader that listens from now on. It reads and checks the owner when `readOn` is called. */
   open(sessionId: string, sink: FeedSink, options: FeedOptions): FeedReader {
     const { owner, polling = POLLING, ...start } = options;
     const tail = this.#tails.get(sessionId) ?? this.#tailOf(sessionId);
@@ -46,7 +45,7 @@ export class SessionFeeds {
     this.#tails.get(sessionId)?.wake();
   }
 
-  /** The session was deleted. */
+  /** Ends the readers of a deleted session. */
   end(sessionId: string): void {
     this.#tails.get(sessionId)?.end();
   }
@@ -56,17 +55,13 @@ export class SessionFeeds {
     for (const tail of Array.from(this.#tails.values())) tail.end();
   }
 
+  /** Removes a tail whose last reader has left. */
+  abandon(tail: SessionTail): void {
+    if (this.#tails.get(tail.sessionId) === tail) this.#tails.delete(tail.sessionId);
+  }
+
   #tailOf(sessionId: string): SessionTail {
-    const tail = new SessionTail(
-      {
-        lookup: this.#lookup,
-        live: this.live,
-        abandoned: (left) => {
-          if (this.#tails.get(sessionId) === left) this.#tails.delete(sessionId);
-        },
-      },
-      sessionId,
-    );
+    const tail = new SessionTail(this, sessionId);
     this.#tails.set(sessionId, tail);
     return tail;
   }

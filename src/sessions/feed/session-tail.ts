@@ -1,54 +1,60 @@
 import type { Clock } from '../../clock.ts';
-import type { SessionLookup } from '../session-lookup.ts';
 import { readEvents, type LogPage } from '../session-reads.ts';
 import type { SessionRow } from '../session-rows.ts';
 import type { FeedReader } from './feed-reader.ts';
-import type { LiveEvent, LiveSource, LogPosition, TextSoFar } from './live-source.ts';
+import type { LiveEvent, LiveStreamed, LogPosition, TextSoFar } from './live-source.ts';
+import type { SessionFeeds } from './session-feeds.ts';
 
-/** How often the store is polled for the work of other processes. */
+/** How often the store is polled for the work of other processes, in milliseconds. */
 export interface FeedPolling {
-  /** While another process works on the session. */
+  /** Interval while another process works on the session. */
   readonly busyMs: number;
-  /** While none does, or this one. */
+  /** Interval while no process or this one works on it, or a bus reports changes. */
   readonly idleMs: number;
   readonly clock: Clock;
-  /** Called when a poll failed; the next one tries again. */
+  /** Called when a poll failed. The next one tries again. */
   failed?(error: unknown): void;
 }
 
-export interface TailHost {
-  readonly lookup: SessionLookup;
-  readonly live: LiveSource;
-  /** The last reader has left. */
-  abandoned(tail: SessionTail): void;
-}
-
-/** Events of the log that are read at once. */
+/** Events per page of the log. */
 const PAGE = 200;
 const MOST_REMEMBERED = 1_000;
+/** Most texts from another process that wait until the log is read up to the event that they follow. */
+const MOST_EARLY = 256;
 
-/** One session as its readers in this process follow it: live events, and one poll of the store for all of them. */
+/** Follows one session for all its readers in this process: live events, and one shared poll of the store. */
 export class SessionTail {
   readonly sessionId: string;
-  readonly #host: TailHost;
-  /** Each with how it polls; null where it does not. */
+  readonly #feeds: SessionFeeds;
+  /** Readers with their polling options; null if a reader does not poll. */
   readonly #readers: Map<FeedReader, FeedPolling | null> = new Map();
   readonly #unlisten: () => void;
-  /** Where each execution began: behind which position. */
+  /** The position after which each execution began. */
   readonly #before: Map<string, LogPosition> = new Map();
-  /** The newest execution, and up to where its log is known here. */
+  /** The newest execution, and the last number of its log that this process has read. */
   #executionId: string | null = null;
   #seq = -1;
   #isBusy = false;
   #isLocal = false;
   #isPolling = false;
+  /** Whether the session has changed during a poll. */
+  #isWoken = false;
+  #early: LiveStreamed[] = [];
   #isFlushing = false;
   #cancel: (() => void) | null = null;
 
-  constructor(host: TailHost, sessionId: string) {
-    this.#host = host;
+  constructor(feeds: SessionFeeds, sessionId: string) {
+    this.#feeds = feeds;
     this.sessionId = sessionId;
-    this.#unlisten = host.live.listen(sessionId, (live) => this.#notify(live));
+    this.#unlisten = feeds.live.listen(sessionId, (live) => this.#notify(live), {
+      text: (live) => this.#notifyRemote(live),
+      changed: () => this.wake(),
+    });
+  }
+
+  /** Whether the session is busy or waits for a worker, as far as this process knows. */
+  get isBusy(): boolean {
+    return this.#isBusy || this.#isLocal;
   }
 
   join(reader: FeedReader, polling: FeedPolling | null): void {
@@ -62,7 +68,7 @@ export class SessionTail {
     this.#unlisten();
     this.#cancel?.();
     this.#cancel = null;
-    this.#host.abandoned(this);
+    this.#feeds.abandon(this);
   }
 
   end(): void {
@@ -70,10 +76,10 @@ export class SessionTail {
   }
 
   async row(owner: string): Promise<SessionRow> {
-    const row = await this.#host.lookup.owned(this.sessionId, owner);
+    const row = await this.#feeds.lookup.owned(this.sessionId, owner);
     const isBusy = row.phase === 'open';
     if (isBusy && !this.#isBusy && this.#cancel) {
-      // what was planned while it was idle comes too late
+      // the next poll was scheduled with the idle interval, which is too late
       this.#cancel();
       this.#isBusy = true;
       this.#plan();
@@ -87,26 +93,26 @@ export class SessionTail {
     { executionId, seq: after }: LogPosition,
     limit: number = PAGE,
   ): Promise<LogPage> {
-    return readEvents(this.#host.lookup, row, { executionId, after, limit });
+    return readEvents(this.#feeds.lookup, row, { executionId, after, limit });
   }
 
-  /** The position behind which an execution began; null where the log does not tell. */
+  /** Returns the position after which an execution began; null if the log does not have it. */
   async before(row: SessionRow, executionId: string): Promise<LogPosition | null> {
     const known = this.#before.get(executionId);
     if (known) return known;
-    const { events } = await readEvents(this.#host.lookup, row, { executionId, limit: 1 });
+    const { events } = await readEvents(this.#feeds.lookup, row, { executionId, limit: 1 });
     const [first] = events;
     this.#remember(first?.event);
     return this.#before.get(executionId) ?? null;
   }
 
-  textSoFar(): TextSoFar | null | Promise<TextSoFar | null> {
-    return this.#host.live.textSoFar(this.sessionId);
+  textSoFar(position: LogPosition): TextSoFar | null | Promise<TextSoFar | null> {
+    return this.#feeds.live.textSoFar(this.sessionId, position);
   }
 
-  /** A reader has come to the end of the log. */
+  /** Records that a reader has reached the end of the log. */
   reach({ executionId }: SessionRow, seq: number): void {
-    // others that are live know what was sent to all, and no more
+    // live readers have exactly the events that were sent to all readers
     if (!this.#live().next().done) return;
     this.#executionId = executionId;
     this.#seq = seq;
@@ -118,8 +124,10 @@ export class SessionTail {
 
   /** Polls now. */
   wake(): void {
-    if (this.#isPolling || this.#cancel === null) return;
-    this.#cancel();
+    this.#isWoken = true;
+    if (this.#isPolling) return;
+    this.#cancel?.();
+    this.#cancel = null;
     void this.#poll();
   }
 
@@ -134,10 +142,34 @@ export class SessionTail {
     this.#publish(live);
   }
 
+  #notifyRemote(live: LiveStreamed): void {
+    // keep the order, even if the event that they follow was read in between
+    if (this.#early.length === 0 && !this.#isAhead(live)) return this.#publish(live);
+    if (this.#early.length < MOST_EARLY) this.#early.push(live);
+    this.wake();
+  }
+
+  /** Whether the text follows an event that this process has not read. */
+  #isAhead({ event, follows }: LiveStreamed): boolean {
+    return event.executionId !== this.#executionId || follows > this.#seq;
+  }
+
+  /**
+   * Publishes waiting texts after a poll. A text that is still ahead is dropped if it belongs to another execution;
+   * otherwise it waits for the message about its log.
+   */
+  #publishEarly(): void {
+    const early = this.#early;
+    this.#early = [];
+    for (const live of early)
+      if (!this.#isAhead(live)) this.#publish(live);
+      else if (live.event.executionId === this.#executionId) this.#early.push(live);
+  }
+
   #publish(live: LiveEvent): void {
     for (const reader of this.#readers.keys()) reader.notify(live);
     if (this.#isFlushing) return;
-    // what comes in the same moment goes out together
+    // events of the same tick are delivered together
     this.#isFlushing = true;
     queueMicrotask(() => {
       this.#isFlushing = false;
@@ -162,7 +194,8 @@ export class SessionTail {
     const polling = this.#polling;
     this.#cancel = null;
     if (!polling) return;
-    const ms = this.#isBusy && !this.#isLocal ? polling.busyMs : polling.idleMs;
+    const isQuiet = !this.#isBusy || this.#isLocal || this.#feeds.live.isRemote;
+    const ms = isQuiet ? polling.idleMs : polling.busyMs;
     this.#isLocal = false;
     this.#cancel = polling.clock.after(ms, () => void this.#poll());
   }
@@ -170,7 +203,11 @@ export class SessionTail {
   async #poll(): Promise<void> {
     this.#isPolling = true;
     try {
-      while (await this.#pollPage());
+      do {
+        this.#isWoken = false;
+        while (await this.#pollPage());
+      } while (this.#isWoken);
+      this.#publishEarly();
     } catch (error) {
       this.#polling?.failed?.(error);
     } finally {
@@ -179,9 +216,9 @@ export class SessionTail {
     }
   }
 
-  /** True if there is more. */
+  /** Reads one page. Returns true if there is more. */
   async #pollPage(): Promise<boolean> {
-    const { store } = this.#host.lookup;
+    const { store } = this.#feeds.lookup;
     const row = await store.find(this.sessionId);
     if (!row) {
       this.end();
@@ -194,7 +231,7 @@ export class SessionTail {
     const live = Array.from(this.#live());
     if (live.length === 0) return false;
     if (executionId !== this.#executionId) {
-      // each reads the rest of what it has, and then the new one
+      // each reader finishes its execution, then reads the new one
       this.#executionId = executionId;
       this.#seq = seq;
       for (const reader of live) reader.goBack();
@@ -202,10 +239,10 @@ export class SessionTail {
     }
     const after = this.#seq;
     const page = await this.page(row, { executionId, seq: after });
-    // meanwhile this process may work on it
+    // this process may have started work on it in between
     if (this.#executionId !== executionId || this.#seq !== after) return false;
     this.#seq = page.events.at(-1)?.seq ?? page.seq;
-    // written and pruned since the last poll: each finds its gap
+    // written and pruned since the last poll: each reader emits a gap
     if (page.events.length === 0) for (const reader of live) reader.goBack();
     const { owner } = row;
     for (const { seq: number, event } of page.events)

@@ -1,19 +1,19 @@
 import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { StreamedEvent, StreamedText } from './live-source.ts';
 
-/** The newest piece that is known. */
+/** The newest piece that a reader has, by type of text. */
 interface Mark extends Record<StreamedText['type'], StreamedText | null> {
-  /** Characters of the arguments, by call. */
+  /** Number of characters of the arguments, by call. */
   calls: Map<string, number> | null;
-  /** Its beginning cannot be had: the finished message brings it. */
+  /** Whether the beginning of the text is lost. The finished message has it. */
   isLost: boolean;
 }
 
-/** How much of what each agent streams is known to a reader. */
+/** How much of each agent's streamed text a reader has. */
 export class TextMarks {
   readonly #agents: Map<string, Mark> = new Map();
 
-  /** Takes the event into account if it is the next one of its text. */
+  /** Records the event if it is the next one of its text. */
   take(event: StreamedEvent): 'next' | 'known' | 'missing' {
     const mark = this.#agents.get(event.agentId);
     if (event.type === 'ToolCallDelta') return this.#takeDelta(event, mark);
@@ -26,7 +26,7 @@ export class TextMarks {
     return 'next';
   }
 
-  /** The event without the arguments that are known: those of a call come in one. */
+  /** Returns the event without arguments that the reader has, because the arguments of a call come in one event. */
   rest(event: StreamedEvent): StreamedEvent {
     if (event.type !== 'ToolCallDelta') return event;
     const { toolCallId, offset, argsDelta } = event;
@@ -35,12 +35,12 @@ export class TextMarks {
     return { ...event, argsDelta: argsDelta.slice(known), offset: offset + known };
   }
 
-  /** Nothing can be done about what is missing: until the log moves, it is not asked for again. */
+  /** Marks missing text as lost, so that it is not requested again until the log advances. */
   lose({ agentId }: StreamedEvent): void {
     (this.#agents.get(agentId) ?? this.#add(agentId)).isLost = true;
   }
 
-  /** An event of the log has what its agent has streamed: the text, one call, or with the step all of it. */
+  /** Forgets streamed text that an event of the log has: the text, one call, or all of the step. */
   finish(event: AgentEvent): void {
     const mark = this.#agents.get(event.agentId);
     if (!mark) return;
@@ -78,7 +78,7 @@ export class TextMarks {
 const isSameText = (a: StreamedText, b: StreamedText): boolean =>
   a.messageId === b.messageId && a.attempt === b.attempt && a.restart === b.restart;
 
-/** What of the streamed text of its agent an event of the log makes superfluous. */
+/** Returns the part of its agent's streamed text that an event of the log replaces. */
 export function finishedBy(event: AgentEvent): 'text' | 'all' | { readonly toolCallId: string } {
   switch (event.type) {
     case 'MessageAdded':

@@ -1,28 +1,33 @@
 import type { LiveStreamed, TextSoFar } from './live-source.ts';
 
 type Answered = (text: TextSoFar | null, kept: readonly LiveStreamed[]) => void;
-interface Asked {
-  textSoFar(): TextSoFar | null | Promise<TextSoFar | null>;
-}
+type Ask = () => TextSoFar | null | Promise<TextSoFar | null>;
 
-/** How long a worker may take to answer. */
+/** How long a worker may take to answer, in milliseconds. */
 const TEXT_MS = 1_000;
-/** Pieces that are kept until then. */
+/** Most pieces that are kept until then. */
 const MOST_KEPT = 256;
 
-/** Asks the worker for the text so far, once at a time. */
+/** Asks the worker for the text so far, one question at a time. */
 export class TextQuestion {
-  /** What does not follow and came since it was asked: the answer may be older. */
+  /** Pieces that do not follow and came after the question, because the answer may be older. */
   #kept: LiveStreamed[] | null = null;
 
-  /** Called back with null where no answer comes in time; not at all where one is still awaited. */
-  ask(worker: Asked, missing: LiveStreamed | null, answered: Answered): void {
+  /** Ignores the pending answer, because the position of the reader has changed. */
+  cancel(): void {
+    this.#kept = null;
+  }
+
+  /**
+   * Asks the worker. Calls back with null if no answer comes in time, and not at all while another question is pending.
+   */
+  ask(worker: Ask, missing: LiveStreamed | null, answered: Answered): void {
     if (this.#kept) {
       if (missing && this.#kept.length < MOST_KEPT) this.#kept.push(missing);
       return;
     }
     const kept = missing ? [missing] : [];
-    const answer = worker.textSoFar();
+    const answer = worker();
     if (!(answer instanceof Promise)) return answered(answer, kept);
     this.#kept = kept;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,6 +36,7 @@ export class TextQuestion {
     });
     void Promise.race([answer.catch(() => null), late]).then((text) => {
       clearTimeout(timer);
+      if (this.#kept !== kept) return;
       this.#kept = null;
       answered(text, kept);
     });

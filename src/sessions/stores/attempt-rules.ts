@@ -2,12 +2,12 @@ import { QUARANTINE_DEATHS, READS, type SessionRow } from '../session-rows.ts';
 import type { Commit, LeaseRequest, Release, SessionRequest } from '../session-store.ts';
 import type { KeptRow } from './session-rules.ts';
 
-/** The times of a lease, by the clock of the store. */
+/** Times of a lease in milliseconds, by the clock of the store. */
 export interface LeaseTime {
   readonly leasedUntil: number;
-  /** How long the lease is good without a beat. Release 0.1.0 did not say. */
+  /** How long the lease is valid without a heartbeat. Release 0.1.0 did not write it. */
   readonly leaseMs?: number;
-  /** Set when a lease expires or an attempt fails: no worker may claim the session before this time. */
+  /** Time after the lease during which no worker may claim the session. */
   readonly waitMs: number;
 }
 
@@ -16,13 +16,13 @@ export type KeptLease = LeaseTime & { readonly row: KeptRow };
 
 export const noLease: LeaseTime = { leasedUntil: 0, waitMs: 0 };
 
-/** The counters of an execution without an attempt. */
+/** Counters of an execution before its first try. */
 export const noAttempts: Pick<
   SessionRow,
   'tries' | 'deaths' | 'isQuarantined' | 'error' | 'parkedAt'
 > = { tries: 0, deaths: 0, isQuarantined: false, error: null, parkedAt: null };
 
-/** A session as release 0.1.0 or this one has written it. */
+/** Fills in fields that release 0.1.0 did not write. */
 export const withAttempts = <T extends KeptLease>(session: T): T => ({
   ...session,
   waitMs: session.waitMs ?? 0,
@@ -31,7 +31,7 @@ export const withAttempts = <T extends KeptLease>(session: T): T => ({
 
 const firstFields: Partial<SessionRow> = { ...noAttempts, closeReason: null, requires: 1 };
 
-/** Whether a worker may claim the session now; `isOut` judges a lease that a worker holds. */
+/** Whether a worker may claim the session now. `isOut` decides whether a held lease has expired. */
 export const isFree = <T extends KeptLease>(
   session: T,
   now: number,
@@ -40,24 +40,27 @@ export const isFree = <T extends KeptLease>(
   session.row.phase === 'open' &&
   (session.row.worker === null ? isWaitOver(session, now) : isOut(session));
 
-/** A clock that is set back must not make a wait longer: whose beginning is in the future is over. */
+/**
+ * Whether the wait is over. A wait that begins in the future is over too, so that a clock that was set back does not
+ * extend it.
+ */
 const isWaitOver = ({ leasedUntil, waitMs }: LeaseTime, now: number): boolean =>
   waitMs === 0 || now >= leasedUntil + waitMs || now < leasedUntil - SET_BACK_MS;
 
-/** A clock that says less than before by more than this was set back. */
+/** A clock that reads earlier by more than this many milliseconds was set back. */
 export const SET_BACK_MS = 1_000;
 
-/** Whether only a worker that runs nothing else may claim it: a lease that ran out counts already. */
+/** Whether only a worker that runs nothing else may claim the session. Counts an expired lease as a death. */
 export const needsQuarantine = ({
   isQuarantined,
   worker,
   deaths,
   stopReason,
 }: Pick<SessionRow, 'isQuarantined' | 'worker' | 'deaths' | 'stopReason'>): boolean =>
-  // to stop it, nothing is run
+  // a stop runs nothing
   stopReason === null && (isQuarantined || (worker !== null && deaths + 1 >= QUARANTINE_DEATHS));
 
-/** The row of a free session under a new lease, or null where it may not be had. */
+/** Returns the row of a free session under a new lease, or null if it may not be claimed. */
 export function claimed(row: KeptRow, lease: LeaseRequest, token: number): KeptRow | null {
   const { worker, alone = false, reads = READS } = lease;
   if (row.requires > reads || (needsQuarantine(row) && !alone)) return null;
@@ -73,11 +76,13 @@ export function claimed(row: KeptRow, lease: LeaseRequest, token: number): KeptR
   };
 }
 
-/** Whether the work has come further: a step or a result. */
+/** Whether the commit makes progress: a step or a result. */
 export const hasProgress = ({ steps = [], calls = [] }: Commit): boolean =>
   steps.length > 0 || calls.some(({ state }) => state === 'committed');
 
-/** The session after a try that failed; null where the token does not hold it. `hasMore`: a command waits. */
+/**
+ * Returns the session after a failed try, or null if the token does not hold it. `hasMore` means that a command waits.
+ */
 export function released<T extends KeptLease>(
   session: T,
   token: number,
@@ -113,10 +118,10 @@ export function released<T extends KeptLease>(
   return next({ phase: 'parked', parkedAt: at, updatedAt: at, error, tries });
 }
 
-/** A release that does not know `closeReason` would continue what was stopped. */
+/** Format with `closeReason`. A release that does not know it would continue a stopped execution. */
 export const CLOSING_REQUIRES = 2;
 
-/** The session with a request; the same object where it changes nothing. */
+/** Returns the session with a request, or the same object if nothing changes. */
 export function requested<T extends KeptLease>(session: T, request: SessionRequest): T {
   const { row } = session;
   const next = (patch: Partial<KeptRow>, waitMs: number): T => ({
@@ -126,7 +131,7 @@ export function requested<T extends KeptLease>(session: T, request: SessionReque
   });
   if ('retry' in request) {
     if (row.phase !== 'parked') return session;
-    // a session that killed its workers stays away from others
+    // a session that killed its workers stays in quarantine
     const { isQuarantined } = row;
     return next({ ...noAttempts, isQuarantined, phase: 'open', updatedAt: request.retry }, 0);
   }

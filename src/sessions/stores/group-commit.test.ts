@@ -4,7 +4,7 @@ import { groupCommit, type GroupCommit } from './group-commit.ts';
 
 const busy = new Error('busy');
 
-/** A database that only notes what happens to it. */
+/** Creates a database that only records its calls. */
 function noting(broken: { begin?: () => void } = {}): { log: string[]; group: GroupCommit } {
   const log: string[] = [];
   const group = groupCommit({
@@ -21,8 +21,8 @@ function noting(broken: { begin?: () => void } = {}): { log: string[]; group: Gr
   return { log, group };
 }
 
-describe('writes of one turn of the event loop', () => {
-  it('go into one transaction, in order, and are done when it is', async () => {
+describe('writes in one turn of the event loop', () => {
+  it('go into one transaction in order, and resolve after its commit', async () => {
     const { log, group } = noting();
     const writes = ['a', 'b', 'c'].map((name) =>
       group.add(name, () => log.push(name)).then(() => log.push(`${name} is done`)),
@@ -34,7 +34,7 @@ describe('writes of one turn of the event loop', () => {
     expect(log.slice(-3)).toEqual(['begin', 'd', 'commit']);
   });
 
-  it('are spread over several where they are many', async () => {
+  it('are split into several transactions if there are many', async () => {
     const { log, group } = noting();
     const written = await Promise.all(
       Array.from({ length: 600 }, (_, n) => group.add('n', () => n)),
@@ -43,7 +43,7 @@ describe('writes of one turn of the event loop', () => {
     expect(log).toEqual(['begin', 'commit', 'begin', 'commit', 'begin', 'commit']);
   });
 
-  it('one that refuses does not disturb the others', async () => {
+  it('are not affected by one that throws an AgentError', async () => {
     const { log, group } = noting();
     const refuse = (): never => {
       throw new AgentError('stale_owner', 'not yours');
@@ -61,7 +61,7 @@ describe('writes of one turn of the event loop', () => {
     expect(log).toEqual(['begin', 'commit']);
   });
 
-  it('one that breaks down is undone, and the others are written alone', async () => {
+  it('are each written alone after one fails', async () => {
     const { log, group } = noting();
     const breakDown = (): never => {
       throw new Error('disk full');
@@ -78,7 +78,7 @@ describe('writes of one turn of the event loop', () => {
     );
   });
 
-  it('are all refused at once where no transaction begins, and later ones are written', async () => {
+  it('are all rejected if no transaction begins, and later ones are written', async () => {
     let begins = 0;
     const { log, group } = noting({
       begin() {
@@ -95,21 +95,25 @@ describe('writes of one turn of the event loop', () => {
     expect(log).toEqual(['begin', 'commit']);
   });
 
-  it('wait while another process writes, and keep their order', async () => {
+  it('wait while another process writes and keep their order', async () => {
     let tries = 0;
     const { log, group } = noting({
       begin() {
-        if (++tries < 4) throw busy;
+        tries += 1;
+        if (tries === 2) add('c');
+        if (tries < 4) throw busy;
       },
     });
-    const writes = ['a', 'b'].map((name) => group.add(name, () => log.push(name)));
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    writes.push(group.add('c', () => log.push('c')));
+    const writes: Promise<unknown>[] = [];
+    const add = (name: string): void => void writes.push(group.add(name, () => log.push(name)));
+    add('a');
+    add('b');
+    await writes[0];
     await Promise.all(writes);
     expect(log).toEqual(['begin', 'a', 'b', 'c', 'commit']);
   });
 
-  it('are tried again as a whole when another process gets in between', async () => {
+  it('are retried as a whole if another process writes in between', async () => {
     let tries = 0;
     const { log, group } = noting();
     const inBetween = (): number => {
@@ -120,7 +124,7 @@ describe('writes of one turn of the event loop', () => {
     expect(log).toEqual(['begin', 'a', 'rollback', 'begin', 'a', 'commit']);
   });
 
-  it('are refused when the other process does not end in time', async () => {
+  it('are rejected if the other process does not finish in time', async () => {
     const { group } = noting({
       begin() {
         throw busy;
@@ -131,7 +135,7 @@ describe('writes of one turn of the event loop', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(299);
   });
 
-  it('that take long share the event loop with others', async () => {
+  it('leave turns of the event loop to other work if they take long', async () => {
     const { log, group } = noting();
     const slow = (): number => {
       const endsAt = performance.now() + 12;

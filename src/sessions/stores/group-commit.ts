@@ -1,27 +1,27 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import { busyWaitMs } from './sqlite/sqlite-busy.ts';
 
-/** What one transaction holds at most, so that no caller waits long for the first of many. */
+/** Most writes in one transaction, so that no caller waits long for the first of many. */
 const LARGEST_GROUP = 256;
-/** A transaction that took this long is committed; what is left follows in the next turn of the event loop. */
+/** Milliseconds after which a transaction is committed. The rest follows in the next turn of the event loop. */
 const LONGEST_TURN_MS = 20;
 
 export interface Transactions {
   begin(): void;
   commit(): void;
   rollback(): void;
-  /** The error for the caller of the operation. */
+  /** Creates the error for the caller of the operation. */
   failed(operation: string, cause: unknown): AgentError;
   /** Whether another process is writing, so that the transaction has to be tried again. */
   isBusy(error: unknown): boolean;
-  /** How long a write is tried while another process is writing. */
+  /** How long a write is tried while another process is writing, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface GroupCommit {
   /**
-   * Runs `write` in a transaction with others of this turn of the event loop, in order, and resolves when that is
-   * committed. A write that throws an `AgentError` must not have written anything. One that is undone runs again.
+   * Runs `write` in a transaction with others of this turn of the event loop, in order, and resolves after the commit.
+   * A write that throws an `AgentError` must not have written anything. A write that is rolled back runs again.
    */
   add<T>(operation: string, write: () => T): Promise<T>;
 }
@@ -32,7 +32,7 @@ interface Entry {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly addedAt: number;
-  /** It was part of a group that failed: each of them then gets its own transaction. */
+  /** Whether the write was part of a failed group and now gets its own transaction. */
   isAlone: boolean;
 }
 
@@ -113,7 +113,7 @@ export function groupCommit(transactions: Transactions): GroupCommit {
   };
 }
 
-/** What the writes come to, up to the one that makes the turn too long. */
+/** Runs the writes until the turn takes too long, and returns their outcomes. */
 function outcomesOf(group: readonly Entry[]): readonly Outcome[] {
   const endsAt = performance.now() + LONGEST_TURN_MS;
   const outcomes: Outcome[] = [];

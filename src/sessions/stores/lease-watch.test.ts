@@ -3,10 +3,10 @@ import { DRIFT_MS, LeaseWatch, type SeenLease } from './lease-watch.ts';
 
 const HOUR = 3_600_000;
 const LEASE_MS = 15_000;
-/** The clock of the store when this process began to count. */
+/** Time on the clock of the store at the start of the test. */
 const STORE = 1_800_000_000_000;
 
-/** A process that sweeps, beside a store whose clock can be set. */
+/** Creates a process that sweeps a store whose clock can be changed. */
 function setUp() {
   let here = 5_000;
   let ahead = 0;
@@ -20,13 +20,13 @@ function setUp() {
     waitMs: 0,
     ...patch,
   });
-  /** As a sweep of PostgreSQL does it: what is good by the clock of the store is not looked at. */
+  /** Sweeps like PostgreSQL: a lease that is valid by the clock of the store is not checked. */
   const isTaken = (seen: SeenLease): boolean => {
-    watch.sweeps(here, storeNow());
+    watch.sweeps(here, storeNow(), 'support');
     const isInFuture = seen.leaseMs > 0 && seen.until - seen.leaseMs > storeNow() + 1_000;
     return (seen.until <= storeNow() || isInFuture) && watch.isOut(seen);
   };
-  /** Milliseconds until a sweep takes it; sweeps each second. */
+  /** Returns the milliseconds until a sweep takes the lease, with a sweep each second. */
   const takenAfter = (seen: SeenLease, mostMs: number): number | null => {
     for (let ms = 0; ms <= mostMs; ms += 1_000, here += 1_000) if (isTaken(seen)) return ms;
     return null;
@@ -36,13 +36,15 @@ function setUp() {
     lease,
     isTaken,
     takenAfter,
+    /** A sweep that does not read the lease. */
+    sweepOthers: () => watch.sweeps(here, storeNow(), ''),
     pass: (ms: number) => void (here += ms),
     set: (ms: number) => void (ahead += ms),
   };
 }
 
 describe('LeaseWatch', () => {
-  it('takes the word of a clock that has run true since the last beat', () => {
+  it('trusts a clock that has been steady since the last heartbeat', () => {
     const { lease, takenAfter, pass } = setUp();
     expect(takenAfter(lease(), 3_000)).toBeNull();
     const dead = lease();
@@ -50,8 +52,22 @@ describe('LeaseWatch', () => {
     expect(takenAfter(dead, 60_000)).toBe(LEASE_MS);
   });
 
+  it('does so beside sweeps that read other leases', () => {
+    const { watch, lease, takenAfter, isTaken, sweepOthers, pass } = setUp();
+    expect(takenAfter(lease(), 3_000)).toBeNull();
+    const dead = lease();
+    for (let ms = 0; ms < LEASE_MS; ms += 1_000, pass(1_000)) {
+      sweepOthers();
+      expect(isTaken(dead)).toBe(false);
+    }
+    sweepOthers();
+    pass(1);
+    expect(isTaken(dead)).toBe(true);
+    expect(watch.outAsSeen('s')).toMatchObject({ token: 7 });
+  });
+
   it.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])(
-    'a clock that is set by %d ms costs a dead worker one lease, and two sweeps at most',
+    'delays the takeover from a dead worker by at most one lease if the clock jumps by %d ms',
     (jump) => {
       for (const deadForMs of [0, 7_000, 14_999]) {
         const { lease, takenAfter, pass, set } = setUp();
@@ -68,14 +84,14 @@ describe('LeaseWatch', () => {
   );
 
   it.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])(
-    'a clock that is set by %d ms takes nothing from a worker that beats',
+    'takes no lease from a live worker if the clock jumps by %d ms',
     (jump) => {
       const { lease, isTaken, pass, set } = setUp();
       let beat = lease();
       for (let ms = 0; ms < 120_000; ms += 1_000) {
         if (ms % 5_000 === 0) beat = lease();
         if (ms === 33_000) set(jump);
-        if (ms === 34_000) set(-jump); // and back before the next beat
+        if (ms === 34_000) set(-jump); // and back before the next heartbeat
         if (ms === 61_000) set(jump);
         expect(isTaken(beat)).toBe(false);
         pass(1_000);
@@ -83,12 +99,12 @@ describe('LeaseWatch', () => {
     },
   );
 
-  it('a beat that was written while the clock was wrong, unseen by us, is watched', () => {
+  it('watches a lease that was renewed while the clock was wrong between two sweeps', () => {
     const { lease, isTaken, takenAfter, pass, set } = setUp();
     expect(isTaken(lease())).toBe(false);
     pass(60_000);
     expect(isTaken(lease())).toBe(false);
-    // set back, a beat, and forth again between two sweeps
+    // set back, a heartbeat, and set forward again between two sweeps
     set(-30_000);
     const healthy = lease();
     set(30_000);
@@ -97,14 +113,14 @@ describe('LeaseWatch', () => {
     expect(takenAfter(healthy, 60_000)).toBe(LEASE_MS);
   });
 
-  it('a process that has just begun waits one lease, however long ago a lease has ended', () => {
+  it('waits one lease in a new process, however long ago the lease expired', () => {
     const { lease, takenAfter, pass } = setUp();
     const old = lease();
     pass(10 * HOUR);
     expect(takenAfter(old, 60_000)).toBe(LEASE_MS);
   });
 
-  it('counts what was written through it from then on, and its wait', () => {
+  it('measures a lease that this process wrote from that moment, including its wait', () => {
     const { watch, lease, pass } = setUp();
     const own = lease({ waitMs: 1_000 });
     watch.wrote(own);
@@ -118,7 +134,7 @@ describe('LeaseWatch', () => {
     expect(watch.outAsSeen('other')).toBeNull();
   });
 
-  it('a new beat, or a new holder, begins the count anew', () => {
+  it('restarts the measurement with a new heartbeat or a new holder', () => {
     const { watch, lease, pass } = setUp();
     const first = lease();
     watch.wrote(first);
@@ -130,7 +146,7 @@ describe('LeaseWatch', () => {
   });
 
   it.each([LEASE_MS, 0])(
-    'a clock that is set ahead by less than a lease shortens none that was written before (lease_ms %d)',
+    'does not shorten a lease if the clock is set ahead by less than a lease (lease_ms %d)',
     (leaseMs) => {
       const { lease, isTaken, takenAfter, pass, set } = setUp();
       expect(isTaken(lease({ id: 'other' }))).toBe(false);
@@ -141,7 +157,7 @@ describe('LeaseWatch', () => {
     },
   );
 
-  it('a lease of release 0.1.0, which does not say how long it is, has 15 seconds', () => {
+  it('assumes 15 seconds for a lease of release 0.1.0, which has no length', () => {
     const { lease, takenAfter, pass } = setUp();
     const old = lease({ leaseMs: 0 });
     pass(LEASE_MS);
@@ -151,7 +167,7 @@ describe('LeaseWatch', () => {
   it.each([
     [DRIFT_MS / 2, LEASE_MS],
     [-DRIFT_MS / 2, LEASE_MS + 1_000],
-  ])('a drift of %d ms is no jump', (drift, expected) => {
+  ])('does not treat a drift of %d ms as a jump', (drift, expected) => {
     const { lease, takenAfter, set } = setUp();
     takenAfter(lease(), 3_000);
     const dead = lease();
@@ -159,7 +175,7 @@ describe('LeaseWatch', () => {
     expect(takenAfter(dead, 60_000)).toBe(expected);
   });
 
-  it('forgets what is not asked for', () => {
+  it('forgets leases that are no longer seen', () => {
     const { watch, lease, pass, isTaken } = setUp();
     for (let n = 0; n < 2_000; n++) watch.wrote(lease({ id: `s${n}` }));
     pass(HOUR);
@@ -168,7 +184,7 @@ describe('LeaseWatch', () => {
     expect(watch.outAsSeen('s0')).toBeNull();
   });
 
-  it('does not forget a long lease before it has run out', () => {
+  it('does not forget a long lease before it expires', () => {
     const { watch, lease, pass, isTaken } = setUp();
     for (let n = 0; n < 2_000; n++) watch.wrote(lease({ id: `s${n}`, leaseMs: HOUR }));
     pass(HOUR / 2);

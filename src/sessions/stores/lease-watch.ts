@@ -1,16 +1,16 @@
-/** A lease that a worker holds, as it was found in a store that many machines share. */
+/** A held lease as read from a store that machines share. Times are in milliseconds. */
 export interface SeenLease {
   readonly id: string;
   readonly token: number;
-  /** By the clock of the store. Every renewal changes it, so it also tells one beat from the next. */
+  /** End of the lease by the clock of the store. Every renewal changes it, so it also identifies the heartbeat. */
   readonly until: number;
-  /** How long it is good without a beat; 0 where the release that wrote it did not say. */
+  /** How long the lease is valid without a heartbeat; 0 if the release that wrote it did not store it. */
   readonly leaseMs: number;
-  /** How long the session is left alone after that. */
+  /** Time after the lease during which no worker may claim the session. */
   readonly waitMs: number;
 }
 
-/** A moment of this process, and what the clock of the store said in it. */
+/** A reading of the store's clock, with the times of the request and the answer in this process. */
 interface Reading {
   readonly askedAt: number;
   readonly answeredAt: number;
@@ -20,34 +20,36 @@ interface Reading {
 interface Sighting {
   readonly token: number;
   readonly until: number;
-  /** When the lease has run out, by the clock of this process. */
+  /** When the lease expires, by the clock of this process. */
   readonly goneAt: number;
   readonly waitMs: number;
   readonly seenAt: number;
 }
 
-/** The default of a runtime, for leases of release 0.1.0. */
+/** Default lease length, for leases of release 0.1.0. */
 const FIRST_LEASE_MS = 15_000;
-/** The clock of a store may drift by this much from one sweep to the next without having been set. */
+/** Milliseconds that the clock of a store may drift between two sweeps without counting as changed. */
 export const DRIFT_MS = 200;
-/** What was not seen for this long is no lease any more. */
+/** Milliseconds after which a lease that is no longer seen is forgotten. */
 const FORGET_MS = 600_000;
-/** Below this it is not worth a look. */
+/** Number of sightings below which none are removed. */
 const FEW_SIGHTINGS = 1_000;
 
 /**
- * Says when leases have run out without trust in a clock that can be set. A lease is out once this process has seen the
- * same beat for the length of the lease, by its own monotonic clock: its holder stops before that, by the same count.
- * It need not watch that long where the clock of the store has run true all the while: then the word of that clock counts.
+ * Detects expired leases without trusting a clock that can be changed. A lease has expired once this process has seen
+ * the same heartbeat for the length of the lease, by its own monotonic clock. The holder stops earlier, by the same
+ * measure. If the clock of the store has been steady all the time, that clock decides instead.
  */
 export class LeaseWatch {
   readonly #monotonic: () => number;
   readonly #sightings: Map<string, Sighting> = new Map();
   #most = FEW_SIGHTINGS;
   #last: Reading | null = null;
-  /** Since when the clock of the store has run true, by itself. */
+  /** Time on the clock of the store since which it has been steady. */
   #steadySince: number = Number.POSITIVE_INFINITY;
-  /** Leases that ended behind this time, by the clock of the store, were good at the last sweep. */
+  /** Time of the last sweep of each kind, on the clock of the store while it is steady. */
+  readonly #sweptAt: Map<string, number> = new Map();
+  /** Leases that ended after this time on the clock of the store were valid at the last sweep of this kind. */
   #endedAfter: number = Number.POSITIVE_INFINITY;
 
   constructor(monotonic: () => number = () => performance.now()) {
@@ -58,23 +60,30 @@ export class LeaseWatch {
     return this.#monotonic();
   }
 
-  /** A lease was claimed or extended through here. */
+  /** Records a lease that this process claimed or extended. */
   wrote(lease: SeenLease): void {
     this.#remember(lease, this.now + lengthOf(lease));
   }
 
-  /** All leases that might have run out are read now; the clock of the store said this in answer. */
-  sweeps(askedAt: number, storeNow: number): void {
+  /**
+   * Records a sweep, which reads all leases that might have expired, with the time on the clock of the store. Sweeps of
+   * one `kind` read the leases of the same sessions.
+   */
+  sweeps(askedAt: number, storeNow: number, kind: string): void {
     const last = this.#last;
     const reading = { askedAt, answeredAt: this.now, storeNow };
     const isSteady = last !== null && isTrue(last, reading);
-    if (!isSteady) this.#steadySince = storeNow;
-    this.#endedAfter = isSteady ? last.storeNow : Number.POSITIVE_INFINITY;
+    if (!isSteady) {
+      this.#steadySince = storeNow;
+      this.#sweptAt.clear();
+    }
+    this.#endedAfter = this.#sweptAt.get(kind) ?? Number.POSITIVE_INFINITY;
+    this.#sweptAt.set(kind, storeNow);
     this.#last = reading;
     this.#forget();
   }
 
-  /** Whether it has run out, and its wait is over. The first look at a beat only begins the count. */
+  /** Whether the lease has expired and its wait is over. The first sight of a heartbeat only starts the measurement. */
   isOut(lease: SeenLease): boolean {
     const known = this.#sightings.get(lease.id);
     const isSame = known?.token === lease.token && known.until === lease.until;
@@ -83,13 +92,13 @@ export class LeaseWatch {
     return this.now >= goneAt + lease.waitMs;
   }
 
-  /** What is known to have run out: to be claimed only as it was seen. */
+  /** Returns an expired lease as it was seen; null if it has not expired. Claim it only if it is unchanged. */
   outAsSeen(id: string): Pick<SeenLease, 'token' | 'until'> | null {
     const known = this.#sightings.get(id);
     return known && this.now >= known.goneAt + known.waitMs ? known : null;
   }
 
-  /** By a clock that has run true since the last beat, and at the last sweep it was still good. */
+  /** Whether the lease has ended since the last sweep, by a clock that has been steady since its last heartbeat. */
   #hasEnded(lease: SeenLease): boolean {
     const { until, leaseMs } = lease;
     const storeNow = this.#last?.storeNow ?? 0;
@@ -106,14 +115,14 @@ export class LeaseWatch {
     const before = this.now - FORGET_MS;
     for (const [id, { seenAt, goneAt }] of this.#sightings)
       if (Math.max(seenAt, goneAt) < before) this.#sightings.delete(id);
-    // the next look pays only when there are many more
+    // the next removal is worth it only after many more
     this.#most = Math.max(FEW_SIGHTINGS, this.#sightings.size * 2);
   }
 }
 
 const lengthOf = ({ leaseMs }: SeenLease): number => (leaseMs > 0 ? leaseMs : FIRST_LEASE_MS);
 
-/** Whether as much time has passed there as here. */
+/** Whether the same time has passed on both clocks. */
 function isTrue(last: Reading, next: Reading): boolean {
   const there = next.storeNow - last.storeNow;
   const least = next.askedAt - last.answeredAt;

@@ -1,4 +1,4 @@
-/** The part of Node we need, asked for by name so that bundlers leave it alone. */
+/** The part of Node that is used here, loaded by name so that bundlers ignore it. */
 interface NodeProcess {
   hrtime?: { bigint(): bigint };
   getBuiltinModule?(
@@ -8,7 +8,7 @@ interface NodeProcess {
 
 const { process } = globalThis as { process?: NodeProcess };
 
-/** Names the time since this machine was started; empty where the system does not tell. */
+/** Id of the current boot of this machine; empty if the system has none. */
 export const bootId: string = readBootId();
 
 function readBootId(): string {
@@ -23,8 +23,8 @@ function readBootId(): string {
 }
 
 /**
- * Whole milliseconds of the machine's monotonic clock, which all its processes share: it follows no change of the wall
- * clock, and begins anew when the machine is started.
+ * Returns whole milliseconds of the machine's monotonic clock, which all its processes share. It ignores changes of the
+ * wall clock and restarts on boot.
  */
 export const machineMs = (): number =>
   process?.hrtime

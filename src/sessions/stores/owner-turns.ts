@@ -3,19 +3,19 @@ import type { RecoverablePage, RecoverableQuery, UrgentQuery } from '../session-
 import type { KeptLease } from './attempt-rules.ts';
 import type { KeptRow } from './session-rules.ts';
 
-/** How many sessions of each owner come into a page, where so many owners have some. */
+/** Returns the most sessions of each owner on a page with this number of owners. */
 export const perOwner = (limit: number, owners: number): number =>
   Math.max(1, Math.ceil(limit / Math.max(1, owners)));
 
 type Aged = Pick<KeptRow, 'id' | 'updatedAt'>;
 
-/** The longest untouched first. */
+/** Sorts the longest unchanged session first. */
 const byAge = (a: Aged, b: Aged): number =>
   a.updatedAt === b.updatedAt ? order(a.id, b.id) : order(a.updatedAt, b.updatedAt);
 
 const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** Which of the sessions that are free should not wait. */
+/** Returns the free sessions that should not wait. */
 export function urgentOf(
   free: readonly KeptLease[],
   { agents, limit, reads = READS }: UrgentQuery,
@@ -33,7 +33,7 @@ export function urgentOf(
     .map(({ row }) => row.id);
 }
 
-/** One page of the sessions that are free, so that every owner has a turn. */
+/** Returns one page of the free sessions, on which every owner gets a turn. */
 export function inTurns(
   free: readonly KeptLease[],
   { agent, limit, reads = READS, afterOwner }: RecoverableQuery,
@@ -55,7 +55,7 @@ export function inTurns(
   };
 }
 
-/** The first of each list, the oldest before the others, then the second of each. */
+/** Returns the first session of each list, oldest first, then the second of each. */
 export function turns(lists: readonly (readonly Aged[])[]): readonly string[] {
   const ids: string[] = [];
   for (let turn = 0; ; turn++) {

@@ -23,7 +23,7 @@ import type {
 import { hasProgress, noAttempts } from './attempt-rules.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
-/** A session as stores without SQL keep it: whether its lease is good is a question of time. */
+/** A session as stores without SQL keep it. `isLeased` is computed on each read, because it depends on the time. */
 export type KeptRow = Omit<SessionRow, 'isLeased'>;
 
 export const newRow = (row: NewSessionRow): KeptRow => ({
@@ -61,7 +61,7 @@ export const isListed = (
   (agent === undefined || row.agent === agent) &&
   notAgents?.includes(row.agent) !== true;
 
-/** The row with a command more. */
+/** Returns the row with one more command. */
 export const accepted = (
   row: KeptRow,
   { at, requires = 1 }: Pick<NewCommand, 'at' | 'requires'>,
@@ -73,7 +73,7 @@ export const accepted = (
   updatedAt: at,
 });
 
-/** What has something to do wants a worker, unless it is parked. */
+/** Returns the phase of a session that has work to do: `open`, unless it is parked. */
 export const awake = (phase: SessionPhase): SessionPhase => (phase === 'parked' ? phase : 'open');
 
 export const mayAccept = (
@@ -81,7 +81,7 @@ export const mayAccept = (
   { phases, revision }: AcceptCondition,
 ): boolean => phases.includes(row.phase) && (revision ?? row.revision) === row.revision;
 
-/** Whether a session has no space for one more command of so many bytes. */
+/** Whether a session has no capacity for another command with this many bytes. */
 export const isFullFor = (
   waiting: WaitingLimit,
   bytes: number,
@@ -97,8 +97,8 @@ export const waitingIn = (commands: readonly Pick<CommandRow, 'body'>[]): Waitin
 });
 
 /**
- * Whether a message repeats one that was accepted before. `known` is the content hash that is remembered with its
- * execution id, undefined if the id is not remembered. An id that is in use without being remembered has other content.
+ * Returns whether a message repeats one that was accepted before. `known` is the content hash that is stored with its
+ * execution id; undefined if the id is not stored. An id that is in use but not stored counts as other content.
  */
 export function repeatOf(
   current: string | null,
@@ -115,7 +115,7 @@ export function repeatOf(
   return isWaiting() ? 'waiting' : 'begun';
 }
 
-/** What an answer to a call comes to. */
+/** Returns the result of an answer to a call. */
 export function answered(
   row: KeptRow,
   executionId: string,
@@ -126,7 +126,7 @@ export function answered(
   return call === undefined || call.answer === null ? 'unknown' : 'answered';
 }
 
-/** Whether the commit has still to be written; throws when it may not be. */
+/** Whether the commit is not written yet. Throws if it must not be written. */
 export function isNewCommit(row: KeptRow, commit: Commit): boolean {
   if (row.token !== commit.token) throw staleOwner(commit);
   if (commit.revision < row.revision) return false;
@@ -135,7 +135,7 @@ export function isNewCommit(row: KeptRow, commit: Commit): boolean {
   return true;
 }
 
-/** The first start that may not be, as the error to throw. */
+/** Returns the error for the first start that is not allowed. */
 export function refusedStart(
   commit: Commit,
   stateOf: (write: CallWrite) => CallState | undefined,
@@ -153,7 +153,7 @@ export function refusedStart(
   return null;
 }
 
-/** The line of a call after a write; the same object where it changes nothing. */
+/** Returns the ledger entry of a call after a write, or the same object if nothing changes. */
 export function nextCall(before: CallRow | undefined, write: CallWrite, token: number): CallRow {
   const { executionId, callId, tool, state } = write;
   if (before && (state === 'waiting' || before.state === 'committed')) return before;
@@ -163,7 +163,7 @@ export function nextCall(before: CallRow | undefined, write: CallWrite, token: n
   return { ...row, result: write.result ?? null };
 }
 
-/** The session's own row after a commit, before its `end`. */
+/** Returns the session's own row after a commit, before its `end` is applied. */
 export const committed = (row: KeptRow, commit: Commit): KeptRow => ({
   ...row,
   ...commit.root,
@@ -175,7 +175,7 @@ export const committed = (row: KeptRow, commit: Commit): KeptRow => ({
   updatedAt: commit.at ?? row.updatedAt,
 });
 
-/** And after it. What may be left to do: a command when it `ended`, a decided call when it `paused`. */
+/** Applies the `end` of a commit. `isMoreToDo` means a command after `ended`, or a decided call after `paused`. */
 export function ended(row: KeptRow, end: NonNullable<Commit['end']>, isMoreToDo: boolean): KeptRow {
   if (end === 'handover') return { ...row, tries: Math.max(0, row.tries - 1), worker: null };
   const stopReason = end === 'ended' ? null : row.stopReason;
@@ -187,7 +187,7 @@ export function ended(row: KeptRow, end: NonNullable<Commit['end']>, isMoreToDo:
     stopReason,
     pauseReason: null,
   };
-  // the lease is kept, and what follows is its first try
+  // the lease is kept, and the next work counts as its first try
   if (isMoreToDo || stopReason !== null) return { ...next, phase: 'open', tries: 1 };
   return { ...next, phase: end === 'ended' ? 'idle' : 'paused', worker: null };
 }
@@ -205,7 +205,7 @@ export const receiptOf = (row: KeptRow): CommitReceipt => ({
   pauseReason: row.pauseReason,
 });
 
-/** The bytes of all texts of a row that its store does not look into. */
+/** Returns the bytes of all texts of a row that its store does not interpret. */
 export const bytesOf = (row: {
   readonly head?: string;
   readonly body?: string;

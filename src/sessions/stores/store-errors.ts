@@ -1,11 +1,11 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import type { Commit } from '../session-store.ts';
 
-/** Another worker has the lease, it was released, or the session is gone. */
+/** Error for a worker whose lease was taken over or released, or whose session was deleted. */
 export const staleOwner = ({ sessionId, token }: Pick<Commit, 'sessionId' | 'token'>): AgentError =>
   new AgentError(
     'stale_owner',
-    `Token ${token} does not hold session "${sessionId}" any more: its lease was given back or taken over, or the session was deleted. Nothing was written.`,
+    `Token ${token} does not hold session "${sessionId}" any more: its lease was released or taken over, or the session was deleted. Nothing was written.`,
     { details: { sessionId, token } },
   );
 
@@ -29,11 +29,11 @@ export const revisionConflict = (
 export const storeClosed = (name: string): AgentError =>
   new AgentError('store_failed', `The ${name} store is closed. Open a new one.`);
 
-/** Whether what is stored cannot be trusted any more: trying again does not help. */
+/** Whether the stored data is damaged, so that a retry does not help. */
 export const isDamage = (error: unknown): error is AgentError =>
   AgentError.is(error, 'store_failed') && error.details['reason'] === 'damaged';
 
-/** Whether PostgreSQL refused a value of the statement, or its size: it would do so again. */
+/** Whether PostgreSQL refused a value of the statement or its size, so that a retry would fail too. */
 export function isRefusedValue(error: unknown): boolean {
   if (!AgentError.is(error, 'store_failed')) return false;
   const { code } = error.details;

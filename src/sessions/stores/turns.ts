@@ -1,4 +1,4 @@
-/** Lets so many works run at a time; the others wait for their turn, in order. */
+/** Limits the number of operations that run at the same time. The others wait for their turn, in order. */
 export class Turns {
   #free: number;
   readonly #waiting: Set<() => void> = new Set();
@@ -7,7 +7,7 @@ export class Turns {
     this.#free = size;
   }
 
-  /** Resolves with the function that ends the turn; rejects with `late` when there is none within that time. */
+  /** Takes a turn. Resolves with the function that ends it, or rejects with `late` after `ms` milliseconds. */
   take(ms: number, late: () => Error): Promise<() => void> {
     if (this.#free > 0) {
       this.#free -= 1;
@@ -47,7 +47,7 @@ export class Turns {
   }
 }
 
-/** One turn at a time for each key. */
+/** Allows one turn at a time for each key. */
 export class KeyedTurns {
   readonly #byKey: Map<string, Turns> = new Map();
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Dropped } from '../session-store.ts';
 import { inBatches } from './upkeep-rules.ts';
 
-/** Batches that keep the event loop busy, and wait for nothing. */
+/** Yields batches that block the event loop without waiting. */
 async function* busy(batches: number, ms: number): AsyncGenerator<Dropped> {
   for (let n = 0; n < batches; n++) {
     const end = performance.now() + ms;
@@ -11,7 +11,7 @@ async function* busy(batches: number, ms: number): AsyncGenerator<Dropped> {
   }
 }
 
-it('others have turns of the event loop between the batches', async () => {
+it('inBatches leaves turns of the event loop to other work between batches', async () => {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 0);
   const total = await inBatches({ olderThan: '2026' }, busy(50, 2));

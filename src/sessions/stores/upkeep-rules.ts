@@ -3,7 +3,7 @@ import { READS, type SessionPhase } from '../session-rows.ts';
 import type { Dropped, ExpireRequest, UpkeepRequest } from '../session-store.ts';
 import type { KeptRow } from './session-rules.ts';
 
-/** Adds up batches until there are no more or the signal says so. Others get a turn of the event loop in between. */
+/** Sums up batches until there are no more or the signal aborts. Other work gets turns of the event loop in between. */
 export async function inBatches(
   { signal, onProgress }: UpkeepRequest,
   batches: AsyncIterable<Dropped>,
@@ -20,7 +20,7 @@ export async function inBatches(
   return total;
 }
 
-/** The phases in which a session may be deleted for its age. */
+/** Returns the phases in which a session may be deleted because of its age. */
 export const expiring = ({ waiting }: ExpireRequest): readonly SessionPhase[] =>
   waiting ? ['idle', 'paused', 'parked'] : ['idle'];
 

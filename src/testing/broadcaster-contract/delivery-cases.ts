@@ -11,7 +11,7 @@ export type DeliveryCase = readonly [
 
 export const deliveryCases: readonly DeliveryCase[] = [
   [
-    'an envelope arrives as it was sent, whatever is in it',
+    'delivers an envelope unchanged, whatever it contains',
     async ({ broadcaster, read }) => {
       const { channel, envelope } = sessionWith(oddText);
       const arrived = await read(channel);
@@ -20,7 +20,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'single calls arrive in the order in which they were made',
+    'delivers single calls in order',
     async ({ broadcaster, read }) => {
       const { channel, envelopes } = session(12);
       const arrived = await read(channel);
@@ -29,7 +29,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'a batch arrives whole and in order, and single calls behind it come after it',
+    'delivers a whole batch in order, and later calls after it',
     async ({ broadcaster, read }) => {
       const { channel, envelopes } = session(9);
       const arrived = await read(channel);
@@ -41,7 +41,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'chunks, which have no number, keep their place',
+    'keeps the order of chunks, which have no number',
     async ({ broadcaster, read }) => {
       const { channel, envelopes } = session(4);
       const mixed = envelopes.map((e, i) => (i % 2 === 0 ? e : chunkLike(e)));
@@ -51,7 +51,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'an empty batch is nothing',
+    'sends nothing for an empty batch',
     async ({ broadcaster, read }) => {
       const { channel } = session(0);
       const arrived = await read(channel);
@@ -60,7 +60,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'channels do not cross, also within one batch',
+    'keeps channels separate, also within one batch',
     async ({ broadcaster, read }) => {
       const [a, b] = [session(2), session(2)];
       const [ofA, ofB] = [await read(a.channel), await read(b.channel)];
@@ -75,7 +75,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'says what an envelope costs, and takes a call that costs all there is',
+    'reports the cost of an envelope, and accepts a call at the limit',
     async ({ broadcaster, read }) => {
       const { frameBytes } = broadcaster;
       if (frameBytes === undefined) return;
@@ -86,7 +86,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'D65: refuses what is too large for good, sends nothing of it, and continues',
+    'D65: refuses a call that is too large as not retryable, sends nothing of it, and continues',
     async ({ broadcaster, read }) => {
       const { frameBytes } = broadcaster;
       if (frameBytes === undefined) return;
@@ -105,7 +105,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'makes no call whose signal was aborted before',
+    'makes no call with an aborted signal',
     async ({ broadcaster, read }) => {
       const { channel, envelopes } = session(2);
       const [first, second] = envelopes as [Envelope, Envelope];
@@ -118,7 +118,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'D65: an error of the transport is typed, another try can help, and the next call is as before',
+    'D65: a transport error is typed and retryable, and the next call works',
     async ({ broadcaster, read, breakdown }) => {
       if (!breakdown) return;
       const { channel, envelopes } = session(2);
@@ -130,11 +130,11 @@ export const deliveryCases: readonly DeliveryCase[] = [
       isTyped(error, true, 'a transport that fails');
       await broadcaster.broadcast(channel, second);
       const seen = await arrived();
-      same(seen.at(-1), second, 'the last that arrived');
+      same(seen.at(-1), second, 'the last envelope');
     },
   ],
   [
-    'D65: a call that hangs ends with its signal',
+    'D65: ends a hanging call with its signal',
     async ({ broadcaster, read, breakdown }) => {
       if (!breakdown) return;
       const { channel, envelopes } = session(2);
@@ -147,19 +147,19 @@ export const deliveryCases: readonly DeliveryCase[] = [
       await hanging;
       restore();
       await broadcaster.broadcast(channel, second);
-      same((await arrived()).at(-1), second, 'the last that arrived');
+      same((await arrived()).at(-1), second, 'the last envelope');
     },
   ],
 ];
 
-/** What a call failed with, thrown or rejected. */
+/** Returns the error of a call, thrown or rejected. */
 async function failure(call: () => Promise<void> | void): Promise<unknown> {
   try {
     await call();
   } catch (error) {
     return error;
   }
-  throw new Error('Expected that the call fails, and it did not.');
+  throw new Error('The call succeeded, expected an error.');
 }
 
 function isTyped(error: unknown, retryable: boolean, what: string): void {

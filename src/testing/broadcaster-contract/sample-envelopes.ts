@@ -11,7 +11,7 @@ export interface TestSession {
   readonly envelopes: readonly Envelope[];
 }
 
-/** A new session with numbered messages. Frozen: a broadcaster changes nothing that it is given. */
+/** Creates a session with numbered messages. They are frozen: a broadcaster must not change its input. */
 export function session(count: number, channel: string = channelOf(`con-${uuid()}`)): TestSession {
   const envelopes = Array.from({ length: count }, (_e, i) => envelope(channel, i + 1, `text ${i}`));
   return { channel, envelopes };
@@ -64,7 +64,7 @@ export const chunkLike = ({
   },
 });
 
-/** The largest message that its own count of bytes allows. */
+/** Returns the largest message that the broadcaster's own count allows. */
 export function largest(
   broadcaster: Broadcaster,
   frameBytes: number,
@@ -80,6 +80,6 @@ export function largest(
   const [empty, ten] = [cost(''), cost('x'.repeat(10))];
   holds(empty > 0 && ten > empty, 'a longer text costs more');
   const room = Math.floor((frameBytes - empty) / ((ten - empty) / 10));
-  holds(room > 0, `there is room for a text: an empty one costs ${empty} of ${frameBytes}`);
+  holds(room > 0, `there is space for a text: an empty one costs ${empty} of ${frameBytes}`);
   return sessionWith('x'.repeat(room), channel);
 }

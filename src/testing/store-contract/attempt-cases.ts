@@ -13,10 +13,10 @@ import {
 const retry = { kind: 'retry', error: 'no tenant', waitMs: 0 } as const;
 const lease = (alone = false) => ({ worker: fresh('wrk'), ttlMs: LONG_MS, alone });
 
-/** Tries, deaths, quarantine and parking: what `claim` counts, and what sets it back. */
+/** Attempts, deaths, quarantine and parking: what `claim` counts, and what resets it. */
 export const attemptCases: readonly HarnessCase[] = [
   {
-    name: 'claim counts tries; a lease handed over is not one',
+    name: 'claim counts attempts, but not a handover',
     async run({ store, held, take, row }) {
       const first = await held();
       same((await row(first.id)).tries, 1, 'tries at the first claim');
@@ -40,7 +40,7 @@ export const attemptCases: readonly HarnessCase[] = [
       ['a step and a handover', { steps: [step(0)], end: 'handover' }, 0],
     ] as const
   ).map(([what, parts, tries]): HarnessCase => ({
-    name: `after ${what} there were ${tries} tries of two`,
+    name: `after ${what} there were ${tries} attempts of two`,
     async run({ store, held, take, row }) {
       const first = await held();
       await store.release(first.id, first.token, retry);
@@ -51,7 +51,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   })),
   {
-    name: 'an end with a further command keeps the lease, as the first try at it',
+    name: 'an end with a further command keeps the lease, as its first attempt',
     async run({ store, held, row }) {
       const { id, commit } = await held();
       const { number: done } = found(await store.nextCommand(id), 'the command');
@@ -62,7 +62,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a failed try is left alone for its wait, and a stop does not wait',
+    name: 'a failed attempt is not claimed during its wait, but a stop is',
     async run({ store, held, row, take }) {
       const { id, token } = await held();
       const release = { kind: 'retry', error: 'no tenant', waitMs: LONG_MS } as const;
@@ -76,7 +76,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a failed try can be tried again when its wait is over',
+    name: 'a failed attempt can be retried after its wait',
     async run({ store, held, lapse, leaseMs, take }) {
       const { id, token } = await held();
       await store.release(id, token, { kind: 'retry', error: 'no tenant', waitMs: leaseMs });
@@ -85,7 +85,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a lease that ran out is a death, and is left alone for the wait it was claimed with',
+    name: 'an expired lease counts as a death, and is not claimed during the wait of its claim',
     async run({ store, open, lapse, leaseMs, row, take }) {
       const { id } = await open();
       await take(id, leaseMs, { waitMs: LONG_MS });
@@ -102,7 +102,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'after two deaths only a worker that runs alone may claim it, until a commit ends the quarantine',
+    name: 'after two deaths only a worker without other sessions may claim it, until a commit ends the quarantine',
     async run({ store, dying, lapse, leaseMs, row, take }) {
       const { id, commit } = await dying(1);
       await commit({ end: 'handover' });
@@ -123,7 +123,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'deaths in quarantine all count; deaths in company count up to two',
+    name: 'deaths in quarantine all count; other deaths count up to two',
     async run({ dying, lapse, leaseMs, row, take }) {
       const { id, commit } = await dying(4);
       same((await row(id)).deaths, 4, 'deaths, two of them alone');
@@ -136,7 +136,7 @@ export const attemptCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a stop of a session in quarantine needs no worker that runs alone',
+    name: 'any worker may stop a session in quarantine',
     async run({ store, dying, take }) {
       const { id, commit } = await dying(2);
       await commit({ end: 'handover' });

@@ -16,7 +16,7 @@ import {
 
 const phases: readonly SessionPhase[] = ['idle', 'open', 'paused'];
 
-/** A new session in this phase. */
+/** Creates a session in this phase. */
 async function inPhase(harness: StoreHarness, phase: SessionPhase): Promise<string> {
   if (phase === 'idle') return (await harness.idle()).id;
   return (phase === 'open' ? await harness.held() : await harness.paused()).id;
@@ -35,7 +35,7 @@ const answer = (
 
 export const commandCases: readonly HarnessCase[] = [
   {
-    name: 'accept adds a command in the phases it may, and says which phase it found',
+    name: 'accept adds a command in the allowed phases, and returns the phase',
     async run(harness) {
       const { store } = harness;
       for (const phase of phases) {
@@ -71,7 +71,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'accept refuses what would make too many commands wait, by their number and their bytes',
+    name: 'accept refuses too many waiting commands, by number and by bytes',
     async run(harness) {
       const { store } = harness;
       const { id } = await harness.open();
@@ -101,7 +101,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'accept holds the revision against its condition',
+    name: 'accept checks the revision',
     async run({ store, held }) {
       const { id, commit } = await held();
       await commit({});
@@ -114,7 +114,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D16: two sends, or two resumes, at once: one wins',
+    name: 'D16: one of two concurrent sends or resumes wins',
     async run({ store, idle, paused }) {
       for (const phase of ['idle', 'paused'] as const) {
         const { id } = phase === 'idle' ? await idle() : await paused();
@@ -134,7 +134,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a resume comes before messages, else commands in the order they were accepted; they go when a commit carries them out',
+    name: 'a resume comes before messages, other commands in order; a commit removes the command that it carries out',
     async run({ store, held }) {
       const { id, commit } = await held();
       const first = found(await store.nextCommand(id), 'the first command');
@@ -173,7 +173,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'decide answers a waiting call once and opens the session',
+    name: 'decide answers a call that needs approval once, and opens the session',
     async run({ store, paused, row }) {
       const { id } = await paused(['a', 'b']);
       const before = await row(id);
@@ -206,7 +206,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'decide knows a call that was answered before also after it ran, and one that never waited',
+    name: 'decide detects a call that was answered before, also after it ran, and one that never needed approval',
     async run({ store, paused, take }) {
       const { id } = await paused(['a']);
       await store.decide(id, answer('a'));
@@ -221,7 +221,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D19: decide is over once the session is idle or in another execution',
+    name: 'D19: decide refuses an answer once the session is idle or in another execution',
     async run({ store, paused, take, row }) {
       const { id } = await paused(['a', 'b', 'c']);
       same(
@@ -243,7 +243,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D16: two answers to one call at once: one is accepted',
+    name: 'D16: one of two concurrent answers to a call is accepted',
     async run({ store, paused }) {
       const { id } = await paused(['a']);
       const given = await Promise.all(
@@ -255,7 +255,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D23: calls that wait together are answered in any order, also while a worker is on it',
+    name: 'D23: calls that need approval together are answered in any order, also while a worker runs the session',
     async run({ store, paused, take }) {
       const { id } = await paused(['a', 'b', 'c']);
       same(await store.decide(id, answer('c')), 'accepted', 'the answer to c');
@@ -267,7 +267,7 @@ export const commandCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'request leaves a stop and a pause, unless the session is idle; the first reason stays',
+    name: 'request stores a stop and a pause, unless the session is idle; the first reason stays',
     async run(harness) {
       const { store } = harness;
       for (const phase of phases) {

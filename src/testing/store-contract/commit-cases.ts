@@ -14,7 +14,7 @@ import {
   step,
 } from './store-harness.ts';
 
-/** Everything that one commit can carry. */
+/** Everything that one commit can contain. */
 const full = {
   root: root({ head: '{"n":2}', messageCount: 2, stepCount: 1 }),
   seq: 2,
@@ -35,7 +35,7 @@ const full = {
   blobs: [{ scope: '', hash: 'h1', body: '"large"' }],
 };
 
-/** What all reads say of a session. */
+/** Everything that can be read of a session. */
 const everything = async ({ store }: StoreHarness, id: string) => ({
   row: await store.find(id),
   command: await store.nextCommand(id),
@@ -82,7 +82,7 @@ export const commitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a commit leaves alone what it does not name',
+    name: 'a commit does not change what it does not contain',
     async run(harness) {
       const held = await harness.held();
       await held.commit(full);
@@ -96,7 +96,7 @@ export const commitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'the same commit sent twice is written once',
+    name: 'a repeated commit is written once',
     async run(harness) {
       const held = await harness.held();
       const first = held.next({ ...full, at: at(60) });
@@ -113,7 +113,7 @@ export const commitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'the same commit sent twice at once is written once',
+    name: 'two concurrent copies of a commit are written once',
     async run(harness) {
       const held = await harness.held();
       const commit = held.next(full);
@@ -173,7 +173,7 @@ export const commitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'many sessions committed at once keep their own, and a refused one hurts no other',
+    name: 'concurrent commits of many sessions are independent, also if one is refused',
     async run({ store, held, row }) {
       const helds = await Promise.all(Array.from({ length: 20 }, () => held()));
       const stale = await held();

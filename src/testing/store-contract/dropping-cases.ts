@@ -1,5 +1,5 @@
 import { holds, refused, same } from './expect.ts';
-import { conversation, finished, later } from './finished-session.ts';
+import { conversation, busyAndPaused, finished, later } from './finished-session.ts';
 import {
   at,
   call,
@@ -16,7 +16,7 @@ import {
 /** Pruning and deleting. */
 export const droppingCases: readonly HarnessCase[] = [
   {
-    name: 'D41: prune drops events and earlier executions, and keeps what a next turn needs',
+    name: 'D41: prune deletes events and earlier executions, and keeps what the next turn needs',
     async run(harness) {
       const { store } = harness;
       const { id } = await finished(harness);
@@ -75,18 +75,10 @@ export const droppingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D41: prune does not touch sessions that are busy, need approval, or changed since',
+    name: 'D41: prune does not change sessions that are busy, need approval, or changed since',
     async run(harness) {
       const { store } = harness;
-      const open = await finished(harness);
-      await store.accept(open.id, command(), { phases: ['idle'] });
-      const held = await finished(harness);
-      await store.accept(held.id, command(), { phases: ['idle'] });
-      await harness.take(held.id);
-      const paused = await finished(harness);
-      await store.accept(paused.id, command(), { phases: ['idle'] });
-      const { commit } = await harness.take(paused.id);
-      await commit({ root: root({ status: 'paused', ...later }), end: 'paused', at: at(100) });
+      const { open, held, paused } = await busyAndPaused(harness);
       const recent = await finished(harness, at(501));
       const foreign = await finished(harness);
       for (const { id } of [open, held, paused, recent]) {
@@ -102,7 +94,7 @@ export const droppingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D44: delete leaves no row behind, and later commits are stale',
+    name: 'D44: delete leaves no row, and later commits are stale',
     async run(harness) {
       const { store } = harness;
       const bystander = await finished(harness);

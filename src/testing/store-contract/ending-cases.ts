@@ -13,7 +13,7 @@ import {
   root,
 } from './store-harness.ts';
 
-/** A held session whose command is carried out already, so that nothing is left to do. */
+/** Creates a leased session whose command is carried out, so that nothing is left to do. */
 async function emptied(harness: StoreHarness): Promise<Held> {
   const held = await harness.held();
   const { number: done } = found(await harness.store.nextCommand(held.id), 'the command');
@@ -23,10 +23,10 @@ async function emptied(harness: StoreHarness): Promise<Held> {
 
 const none = { stopReason: null, pauseReason: null };
 
-/** What a commit says of the phase, and what one at the end of the work leaves behind. */
+/** The phase that a commit sets, and what a commit at the end of the work leaves. */
 export const endingCases: readonly HarnessCase[] = [
   {
-    name: 'the receipt carries requests that arrived meanwhile',
+    name: 'the receipt contains requests that arrived in the meantime',
     async run(harness) {
       const { id, commit } = await harness.held();
       await harness.store.request(id, { pause: 'lunch' });
@@ -40,14 +40,14 @@ export const endingCases: readonly HarnessCase[] = [
     [
       ['ended', {}, 'idle', none, 'nothing more to do'],
       ['ended', { stop: 's' }, 'idle', none, 'a stop, which it answers'],
-      ['ended', { pause: 'p' }, 'idle', none, 'a pause, which is moot'],
+      ['ended', { pause: 'p' }, 'idle', none, 'a pause, which no longer applies'],
       ['ended', { command: true }, 'open', none, 'a further command'],
       ['ended', { command: true, stop: 's' }, 'open', none, 'a stop and a further command'],
-      ['ended', { decided: true }, 'idle', none, 'an answer that came too late'],
+      ['ended', { decided: true }, 'idle', none, 'an answer that is too late'],
       ['paused', {}, 'paused', none, 'nothing more to do'],
       ['paused', { pause: 'p' }, 'paused', none, 'a pause, which it answers'],
       ['paused', { stop: 's' }, 'open', { ...none, stopReason: 's' }, 'a stop, which it does not'],
-      ['paused', { decided: true }, 'open', none, 'an answer that came meanwhile'],
+      ['paused', { decided: true }, 'open', none, 'an answer in the meantime'],
       ['paused', { decided: true, pause: 'p' }, 'open', none, 'an answer and a pause'],
       ['paused', { decidedBefore: true }, 'paused', none, 'an answer in an earlier execution'],
       ['paused', { command: true }, 'paused', none, 'a command, which waits too'],

@@ -10,7 +10,7 @@ export function holds(condition: boolean, what: string): void {
   if (!condition) throw new Error(`Expected that ${what}.`);
 }
 
-/** The value, or a failure that says what is missing. */
+/** Returns the value, or fails with what is missing. */
 export function found<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw new Error(`${what}: expected one, saw none.`);
   return value;

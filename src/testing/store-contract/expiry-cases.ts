@@ -1,16 +1,8 @@
 import { holds, same } from './expect.ts';
-import { finished } from './finished-session.ts';
-import {
-  at,
-  command,
-  fresh,
-  type Held,
-  type StoreHarness,
-  type HarnessCase,
-  root,
-} from './store-harness.ts';
+import { busyAndPaused, finished } from './finished-session.ts';
+import { at, fresh, type Held, type StoreHarness, type HarnessCase } from './store-harness.ts';
 
-/** Enough for several batches, where a store makes small ones. */
+/** Enough for several batches of a store with small ones. */
 const MANY = 30;
 const nothing = { sessions: 0, rows: 0 };
 
@@ -25,7 +17,7 @@ async function parked(harness: StoreHarness): Promise<Held> {
   return held;
 }
 
-/** Several finished sessions of one owner. */
+/** Creates several finished sessions of one owner. */
 async function several(
   harness: StoreHarness,
   count: number,
@@ -36,10 +28,10 @@ async function several(
   return { owner, ids };
 }
 
-/** Deleting whole sessions for their age, and how prune and expire share the store with others. */
+/** Deleting whole sessions by age, and how prune and expire share the store with others. */
 export const expiryCases: readonly HarnessCase[] = [
   {
-    name: 'D44: expire deletes sessions that did not change since, and leaves no row of them',
+    name: 'D44: expire deletes sessions that did not change since, with all rows',
     async run(harness) {
       const { store } = harness;
       const { id } = await finished(harness);
@@ -60,18 +52,10 @@ export const expiryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D44: expire keeps sessions that are busy or about to be, and those that need approval unless it is told',
+    name: 'D44: expire keeps sessions that are busy or open, and by default those that need approval',
     async run(harness) {
       const { store } = harness;
-      const open = await finished(harness);
-      await store.accept(open.id, command(), { phases: ['idle'] });
-      const held = await finished(harness);
-      await store.accept(held.id, command(), { phases: ['idle'] });
-      await harness.take(held.id);
-      const paused = await finished(harness);
-      await store.accept(paused.id, command(), { phases: ['idle'] });
-      const { commit } = await harness.take(paused.id);
-      await commit({ root: root({ status: 'paused' }), end: 'paused', at: at(100) });
+      const { open, held, paused } = await busyAndPaused(harness);
       const waiting = [paused, await parked(harness)];
       for (const { id } of [open, held, ...waiting]) {
         const { owner } = await harness.row(id);
@@ -94,7 +78,7 @@ export const expiryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'prune and expire tell of their progress, end on a signal, and continue with the next call',
+    name: 'prune and expire report progress, end on a signal, and continue with the next call',
     async run(harness) {
       const { store } = harness;
       for (const work of ['prune', 'expire'] as const) {
@@ -124,7 +108,7 @@ export const expiryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a session that needs a newer release is neither pruned nor expired, and is not lost',
+    name: 'a session that requires a newer release is neither pruned nor expired',
     async run(harness) {
       const { store } = harness;
       const { id } = await finished(harness, at(100), {}, { requires: 99 });

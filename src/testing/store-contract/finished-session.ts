@@ -4,6 +4,7 @@ import { found } from './expect.ts';
 import {
   at,
   call,
+  command,
   event,
   EXECUTION,
   type Held,
@@ -24,7 +25,7 @@ export const subAgent: AgentRow = {
   stepCount: 1,
 };
 
-/** A finished session of two executions, with rows in every table. */
+/** Creates a finished session of two executions, with rows in every table. */
 export async function finished(
   harness: StoreHarness,
   last: string = at(100),
@@ -67,6 +68,24 @@ export async function finished(
     at: last,
   });
   return held;
+}
+
+/** Finished sessions with something to do again: one that waits for a worker, one that has one, one that is paused. */
+export async function busyAndPaused(
+  harness: StoreHarness,
+): Promise<{ readonly open: Held; readonly held: Held; readonly paused: Held }> {
+  const again = async (): Promise<Held> => {
+    const session = await finished(harness);
+    await harness.store.accept(session.id, command(), { phases: ['idle'] });
+    return session;
+  };
+  const open = await again();
+  const held = await again();
+  await harness.take(held.id);
+  const paused = await again();
+  const { commit } = await harness.take(paused.id);
+  await commit({ root: root({ status: 'paused', ...later }), end: 'paused', at: at(100) });
+  return { open, held, paused };
 }
 
 /** What a next turn can see of the conversation. */

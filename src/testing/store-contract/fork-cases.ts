@@ -54,7 +54,7 @@ export const forkCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'fork says false for a taken id and for an unknown source, and copies nothing',
+    name: 'fork returns false for a used id and for an unknown source, and copies nothing',
     async run(harness) {
       const { store } = harness;
       const source = await finished(harness);
@@ -69,7 +69,7 @@ export const forkCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a fork and its source are independent: writes and deletion of one do not show in the other',
+    name: 'a fork and its source are independent: writes and deletion of one do not affect the other',
     async run(harness) {
       const { store } = harness;
       const source = await finished(harness);

@@ -14,7 +14,7 @@ import {
 
 export const leaseCases: readonly HarnessCase[] = [
   {
-    name: 'claim takes the lease of an open session, and of no other',
+    name: 'claim takes the lease of open sessions only',
     async run({ store, idle, open, paused, row }) {
       const worker = fresh('wrk');
       const lease = { worker, ttlMs: LONG_MS };
@@ -34,7 +34,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D16: two workers claim one session: one wins',
+    name: 'D16: one of several concurrent claims of a session wins',
     async run({ store, open, row }) {
       const { id } = await open();
       const workers = [fresh('wrk'), fresh('wrk'), fresh('wrk'), fresh('wrk')];
@@ -47,7 +47,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a held session cannot be claimed, not even by its holder; a lease given back can, under a larger token',
+    name: 'a leased session cannot be claimed, not even by its holder; a released one can, with a larger token',
     async run({ store, held, take }) {
       const first = await held();
       for (const worker of [first.worker, fresh('wrk')])
@@ -64,7 +64,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D18: an expired lease can be claimed, and then its old holder writes no more',
+    name: 'D18: an expired lease can be claimed, and its old holder can no longer write',
     async run({ store, held, lapse, leaseMs, row, take }) {
       const old = await held({ ttlMs: leaseMs });
       await old.commit({ messages: [message(0)] });
@@ -80,7 +80,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'the holder of an expired lease that no worker took can write and renew it',
+    name: 'the holder of an expired lease that no worker claimed can write and renew it',
     async run({ store, held, lapse, leaseMs, row }) {
       const lease = await held({ ttlMs: leaseMs });
       const { id, worker, token, commit } = lease;
@@ -95,7 +95,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'renew extends the named leases of the worker and answers with those that it still holds',
+    name: 'renew extends the named leases of the worker and returns those that it still has',
     async run({ store, held, open, lapse, leaseMs, row, take }) {
       const worker = fresh('wrk');
       const kept = await held({ worker, ttlMs: leaseMs });
@@ -136,7 +136,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a lease that renew does not name runs out, though its worker renews others: its claim was not heard of',
+    name: 'a lease that renew does not name expires, even if its worker renews others',
     async run({ store, held, lapse, leaseMs, row, take }) {
       const worker = fresh('wrk');
       const kept = await held({ worker, ttlMs: leaseMs });
@@ -155,7 +155,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'signals and renewals carry the requests for a lease',
+    name: 'signals and renewals contain the requests for a lease',
     async run({ store, held }) {
       const worker = fresh('wrk');
       const lease = await held({ worker });
@@ -174,7 +174,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D18: recoverable lists open sessions without a lease, new and handed over, the longest untouched first; urgent those that expired',
+    name: 'D18: recoverable lists open sessions without a lease, oldest change first; urgent lists expired leases',
     async run({ store, idle, open, paused, held, lapse, leaseMs }) {
       const owner = fresh('own');
       const expired = await held({ ttlMs: leaseMs }, { owner });
@@ -200,7 +200,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a worker that gave its lease back writes no more',
+    name: 'a worker cannot write after it released its lease',
     async run({ store, held, row }) {
       for (const end of ['ended', 'paused', 'handover'] as const) {
         const { id, commit } = await held();

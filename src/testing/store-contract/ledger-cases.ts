@@ -11,7 +11,7 @@ import {
   root,
 } from './store-harness.ts';
 
-/** The call and the row of its session, to see that a refusal changed neither. */
+/** The call and the row of its session, to check that a refusal changed neither. */
 const seen = async ({ store, row }: StoreHarness, id: string): Promise<object> => [
   await line(store, id, 'a'),
   await row(id),
@@ -67,7 +67,7 @@ export const ledgerCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D24: a start under another worker is refused unless the call may start again',
+    name: 'D24: a start by another worker is refused unless the call may start again',
     async run({ store, held, take }) {
       const old = await held();
       await old.commit({ calls: [call('a', 'started'), call('b', 'started')] });
@@ -82,7 +82,7 @@ export const ledgerCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a result may come without a start',
+    name: 'a result may be committed without a start',
     async run({ store, held }) {
       const { id, commit } = await held();
       await commit({ calls: [call('a', 'committed', { result: '"denied"' })] });
@@ -91,7 +91,7 @@ export const ledgerCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'waiting changes no call that is there',
+    name: 'waiting does not change an existing call',
     async run({ store, held }) {
       const { id, commit } = await held();
       await commit({

@@ -13,7 +13,7 @@ import {
   root,
 } from './store-harness.ts';
 
-/** A session that was parked after three tries. */
+/** Creates a session that was parked after three attempts. */
 async function parked(harness: StoreHarness): Promise<Held> {
   const held = await harness.held();
   const release = { kind: 'park', error: 'no tenant', tries: 3, at: at(50) } as const;
@@ -24,10 +24,10 @@ async function parked(harness: StoreHarness): Promise<Held> {
 const retry = { kind: 'retry', error: 'no tenant', waitMs: 0 } as const;
 const lease = (alone = false) => ({ worker: fresh('wrk'), ttlMs: LONG_MS, alone });
 
-/** Parking, retries by hand, and stops of what cannot be read. */
+/** Parking, manual retries, and stops of unreadable sessions. */
 export const parkingCases: readonly HarnessCase[] = [
   {
-    name: 'a parked session shows its error and no worker claims it',
+    name: 'a parked session has its error, and no worker claims it',
     async run(harness) {
       const { store } = harness;
       const { id } = await parked(harness);
@@ -58,7 +58,7 @@ export const parkingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a retry opens a parked session with counts of 0, and leaves others as they are',
+    name: 'a retry opens a parked session with counts of 0, and does not change others',
     async run(harness) {
       const { store, row } = harness;
       const { id } = await parked(harness);
@@ -90,7 +90,7 @@ export const parkingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'commands and answers to a parked session wait with it',
+    name: 'a parked session keeps its commands and answers',
     async run(harness) {
       const { store, row } = harness;
       const { id, token } = await harness.held();
@@ -117,7 +117,7 @@ export const parkingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a stop opens a parked session, and one that is requested meanwhile keeps it from being parked',
+    name: 'a stop opens a parked session, and a concurrent stop prevents parking',
     async run(harness) {
       const { store, row } = harness;
       const { id } = await parked(harness);
@@ -135,7 +135,7 @@ export const parkingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a try that fails after a stop was requested is followed by the next one at once',
+    name: 'an attempt that fails after a stop request is retried without a wait',
     async run(harness) {
       const { store } = harness;
       const { id, token } = await harness.held();
@@ -146,7 +146,7 @@ export const parkingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a close ends the execution on the row alone, until a commit ends it',
+    name: 'a close ends the execution only on the row, until a commit ends it',
     async run({ store, held, row, take }) {
       const { id, token } = await held();
       await store.request(id, { stop: 'enough' });
@@ -183,7 +183,7 @@ export const parkingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a worker whose try ended writes no more, and one that was replaced releases nothing',
+    name: 'a worker cannot write after its attempt ended, and a replaced one cannot release',
     async run({ store, held, lapse, leaseMs, row, take }) {
       const first = await held();
       await store.release(first.id, first.token, retry);

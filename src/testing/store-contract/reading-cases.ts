@@ -43,7 +43,7 @@ const oddTexts: readonly string[] = [
 
 export const readingCases: readonly HarnessCase[] = [
   {
-    name: 'messages are read by range, the newest that fit, in ascending order',
+    name: 'messages are read by range: the newest that match, in ascending order',
     async run({ store, held }) {
       const { id, commit } = await held();
       await commit({ messages: six.slice(0, 4).map((n) => message(n)) });
@@ -66,7 +66,7 @@ export const readingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'messages and steps of each agent are apart',
+    name: 'messages and steps of each agent are separate',
     async run({ store, held }) {
       const { id, commit } = await held();
       const sub = { agentId: 'sub' };
@@ -147,7 +147,7 @@ export const readingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D39: a large value is kept once in its scope; one that is there stays',
+    name: 'D39: a large value is stored once in its scope, and an existing one stays',
     async run({ store, held }) {
       const { id, commit } = await held();
       const other = await held();
@@ -166,7 +166,7 @@ export const readingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'odd text comes back as it was, everywhere',
+    name: 'unusual text is read back unchanged everywhere',
     async run({ store, idle, take, row }) {
       for (const odd of oddTexts) {
         const { id, owner } = await idle({
@@ -223,7 +223,7 @@ export const readingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a text of a megabyte comes back byte for byte',
+    name: 'a text of a megabyte is read back byte for byte',
     async run({ store, held }) {
       const size = Math.min(1024 * 1024, store.maxBytes);
       const { id, commit } = await held();

@@ -10,7 +10,7 @@ import {
   root,
 } from './store-harness.ts';
 
-/** Open sessions of one agent, one for each name of an owner, the later in the list the younger. */
+/** Creates open sessions of one agent, one for each owner name, oldest first. */
 async function openFor(
   harness: StoreHarness,
   agent: string,
@@ -25,7 +25,7 @@ async function openFor(
   return ids;
 }
 
-/** Who finds what is left to do. */
+/** Recovery: who finds what is left to do. */
 export const recoveryCases: readonly HarnessCase[] = [
   {
     name: 'recoverable lists the sessions of one agent, and owners take turns',
@@ -48,7 +48,7 @@ export const recoveryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'recoverable goes through all owners, page by page',
+    name: 'recoverable lists all owners, page by page',
     async run(harness) {
       const agent = fresh('agt');
       const owners = Array.from({ length: 7 }, (_n, i) => `owner-${i % 5}`);
@@ -76,7 +76,7 @@ export const recoveryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'urgent lists sessions of any agent that are to be stopped, then what expired of these agents',
+    name: 'urgent lists sessions of any agent with a stop request, then expired leases of these agents',
     async run(harness) {
       const { store, leaseMs } = harness;
       const [mine, other] = [fresh('agt'), fresh('agt')];
@@ -110,7 +110,7 @@ export const recoveryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a command that requires a newer release is left to it, until a commit requires no more',
+    name: 'only a newer release claims a command that requires it, until a commit lowers the requirement',
     async run({ store, idle, row }) {
       const { id } = await idle();
       const lease = { worker: fresh('wrk'), ttlMs: LONG_MS };
@@ -126,7 +126,7 @@ export const recoveryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a session that requires a newer release is neither listed nor given',
+    name: 'a session that requires a newer release is neither listed nor claimed',
     async run({ store, open, held, row, take }) {
       const owner = fresh('own');
       const { id } = await open({ owner, requires: 1_000 });
@@ -148,7 +148,7 @@ export const recoveryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a list can leave out agents',
+    name: 'a list can exclude agents',
     async run(harness) {
       const [known, unknown] = [fresh('agt'), fresh('agt')];
       const owner = fresh('own');

@@ -11,7 +11,7 @@ import {
   root,
 } from './store-harness.ts';
 
-/** A message that is to be remembered. */
+/** A message to remember. */
 const message = (contentHash: string | null = 'hash-1', executionId = EXECUTION): NewCommand => ({
   ...command(),
   executionId,
@@ -25,7 +25,7 @@ const send = (
   phases: Parameters<StoreHarness['store']['accept']>[2]['phases'] = ['idle'],
 ): Promise<Acceptance | null> => store.accept(sessionId, sent, { phases });
 
-/** A new session with a remembered message, which a worker has begun. */
+/** Creates a session with a remembered message that a worker has started. */
 async function begun(harness: StoreHarness): ReturnType<StoreHarness['take']> {
   const { id } = await harness.idle();
   await send(harness, id, message());
@@ -37,7 +37,7 @@ async function begun(harness: StoreHarness): ReturnType<StoreHarness['take']> {
 
 export const repeatCases: readonly HarnessCase[] = [
   {
-    name: 'a message under an execution id that is remembered is not accepted again, whatever the phase',
+    name: 'a message with a remembered execution id is not accepted again in any phase',
     async run(harness) {
       const { id } = await harness.idle();
       same(
@@ -87,7 +87,7 @@ export const repeatCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'an execution id whose content is not known is never accepted again',
+    name: 'an execution id with unknown content is never accepted again',
     async run(harness) {
       const { id } = await harness.idle();
       await send(harness, id, message(null));
@@ -107,7 +107,7 @@ export const repeatCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D16: the same message sent by many at once is accepted once, and all others learn that',
+    name: 'D16: concurrent copies of a message are accepted once, and the others are reported as repeats',
     async run(harness) {
       const { id } = await harness.idle();
       const answers = await Promise.all(
@@ -119,7 +119,7 @@ export const repeatCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a repeat in the paused phase answers as the first time, and a new message is refused',
+    name: 'a repeat in the paused phase returns the first result, and a new message is refused',
     async run(harness) {
       const held = await begun(harness);
       await held.commit({ root: root({ status: 'paused' }), end: 'paused' });
@@ -166,7 +166,7 @@ export const repeatCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'a fork knows the executions whose steps it has, and no others',
+    name: 'a fork remembers only the executions of its steps',
     async run(harness) {
       const { store } = harness;
       const source = await finished(harness);

@@ -11,7 +11,7 @@ import {
   untouched,
 } from './store-harness.ts';
 
-/** All pages of an owner's sessions. */
+/** Returns all pages of an owner's sessions. */
 async function everyPage(store: SessionStore, owner: string, limit: number): Promise<SessionRow[]> {
   const rows: SessionRow[] = [];
   for (;;) {
@@ -29,7 +29,7 @@ const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ 
 
 export const sessionCases: readonly HarnessCase[] = [
   {
-    name: 'create keeps what it was given; the session is idle',
+    name: 'create stores its input; the session is idle',
     async run({ store, idle, row }) {
       const session = await idle({
         status: 'completed',
@@ -42,7 +42,7 @@ export const sessionCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'create says false for a taken id and leaves that session as it was',
+    name: 'create returns false for a used id and does not change that session',
     async run({ store, idle, row }) {
       const session = await idle();
       const before = await row(session.id);
@@ -52,7 +52,7 @@ export const sessionCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'two concurrent creates of one id: one wins',
+    name: 'one of two concurrent creates of an id wins',
     async run({ store, idle, row }) {
       const { id: _, ...rest } = await idle();
       const id = fresh('ses');
@@ -63,13 +63,13 @@ export const sessionCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'find of an unknown id gives null',
+    name: 'find returns null for an unknown id',
     async run({ store }) {
       same(await store.find(fresh('ses')), null, 'an unknown session');
     },
   },
   {
-    name: 'list gives the newest change first, and no more than the limit',
+    name: 'list returns the newest change first, and at most the limit',
     async run({ store, idle, row }) {
       const owner = fresh('own');
       const first = await idle({ owner, createdAt: at(1) });
@@ -114,7 +114,7 @@ export const sessionCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'pages neither lose nor double a session, also where many changed at the same time',
+    name: 'pages contain every session once, also if many changed at the same time',
     async run({ store, idle }) {
       const owner = fresh('own');
       const made = await Promise.all(
@@ -134,7 +134,7 @@ export const sessionCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'the status is in_progress while the phase is open, then what the last commit said; so does the filter',
+    name: 'status and filter are in_progress while the phase is open, then the status of the last commit',
     async run({ store, open, row, take }) {
       const { id, owner } = await open({ status: 'completed' });
       same((await row(id)).status, 'in_progress', 'the status after accept');

@@ -4,7 +4,7 @@ import { call, event, type Held, message, type HarnessCase, root, step } from '.
 
 export const sizeCases: readonly HarnessCase[] = [
   {
-    name: 'size counts the rows of a session, and the bytes of their texts',
+    name: 'size counts the rows of a session and the bytes of their texts',
     async run({ store, held }) {
       const { id, commit } = await held();
       const start = await store.size(id);
@@ -32,7 +32,7 @@ export const sizeCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D38: what a commit adds does not depend on how many there were',
+    name: 'D38: the size of a commit does not depend on the number of earlier ones',
     async run({ store, held }) {
       const { id, commit } = await held();
       const added: number[] = [];

@@ -17,7 +17,7 @@ import type {
 } from '../../sessions/session-store.ts';
 import { found } from './expect.ts';
 
-/** One promise of {@link SessionStore}: `run` rejects, saying what was expected and seen, if the store breaks it. */
+/** One requirement of {@link SessionStore}: `run` rejects with what was expected and seen if the store violates it. */
 export interface StoreContractCase {
   readonly name: string;
   run(): Promise<void>;
@@ -30,28 +30,28 @@ export interface HarnessCase {
 
 /** Long enough that no test outlives it. */
 export const LONG_MS = 600_000;
-/** The execution that sessions of the rig are in. */
+/** The execution of the harness's sessions. */
 export const EXECUTION = 'exe-1';
 
-/** What the cases work with. The store may hold other sessions, so each case makes its own. */
+/** What the cases use. The store may contain other sessions, so each case creates its own. */
 export interface StoreHarness {
   readonly store: SessionStore;
-  /** A lease that runs out soon. */
+  /** A lease that expires soon. */
   readonly leaseMs: number;
-  /** Waits until such a lease has surely run out. */
+  /** Waits until such a lease has certainly expired. */
   lapse(): Promise<void>;
-  /** A new idle session. */
+  /** Creates an idle session. */
   idle(patch?: Partial<NewSessionRow>): Promise<NewSessionRow>;
-  /** A new session with one message and no lease. */
+  /** Creates a session with one message and no lease. */
   open(patch?: Partial<NewSessionRow>): Promise<NewSessionRow>;
-  /** A new session that a new worker holds. */
+  /** Creates a session with the lease of a new worker. */
   held(lease?: Partial<LeaseRequest>, patch?: Partial<NewSessionRow>): Promise<Held>;
-  /** A new session that waits for people, about these calls. */
+  /** Creates a session that needs approval of these calls. */
   paused(calls?: readonly string[], patch?: Partial<NewSessionRow>): Promise<Held>;
   row(sessionId: string): Promise<SessionRow>;
-  /** Takes a session for a new worker. */
+  /** Claims a session for a new worker. */
   take(sessionId: string, ttlMs?: number, lease?: Partial<LeaseRequest>): Promise<Held>;
-  /** Lets so many processes die, one after another, with the session; held by the last. */
+  /** Lets this many processes die, one after another, with the session; the last one has the lease. */
   dying(deaths: number, patch?: Partial<NewSessionRow>): Promise<Held>;
 }
 
@@ -60,25 +60,25 @@ export interface Held {
   readonly id: string;
   readonly worker: string;
   readonly token: number;
-  /** The next commit, which knows its token and revision unless told otherwise. */
+  /** Creates the next commit with its token and revision, unless given. */
   commit(parts: Partial<Commit>): Promise<CommitReceipt>;
-  /** What the next commit would be. */
+  /** Returns the next commit without making it. */
   next(parts: Partial<Commit>): Commit;
 }
 
-/** As `renew` names it. */
+/** The lease as `renew` names it. */
 export const leaseOf = ({ id, token }: Held): { sessionId: string; token: number } => ({
   sessionId: id,
   token,
 });
 
-/** Times that grow from call to call. */
+/** Returns times that grow from call to call. */
 export const at = (second: number): string =>
   new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
 export const fresh = (kind: string): string => `${kind}-${uuid()}`;
 
-/** The row of a session without work so far. */
+/** Returns the row of a session without work so far. */
 export const untouched = (session: NewSessionRow): SessionRow => ({
   ...session,
   phase: 'idle',
@@ -99,7 +99,7 @@ export const untouched = (session: NewSessionRow): SessionRow => ({
   updatedAt: session.createdAt,
 });
 
-/** All sessions of one owner without a lease that a worker may claim now, in the order of their turns. */
+/** Returns all sessions of one owner without a lease that a worker may claim now, in the order of their turns. */
 export async function recoverable(store: SessionStore, owner: string): Promise<readonly string[]> {
   const ids: string[] = [];
   let afterOwner: string | undefined;
@@ -115,7 +115,7 @@ export async function recoverable(store: SessionStore, owner: string): Promise<r
   return ofOwner(store, ids, owner);
 }
 
-/** All sessions of one owner that a worker should claim at once. */
+/** Returns all sessions of one owner that a worker should claim immediately. */
 export const urgent = async (store: SessionStore, owner: string): Promise<readonly string[]> =>
   ofOwner(store, await store.urgent({ agents: ['support'], limit: 1_000_000 }), owner);
 
@@ -176,14 +176,14 @@ export const call = (
   ...patch,
 });
 
-/** The ledger line of a call. */
+/** Reads the ledger entry of a call. */
 export async function line(
   store: SessionStore,
   sessionId: string,
   callId: string,
 ): Promise<CallRow> {
   const rows = await store.calls(sessionId, EXECUTION, { callIds: [callId] });
-  return found(rows[0], `the ledger line of ${callId}`);
+  return found(rows[0], `the ledger entry of ${callId}`);
 }
 
 export const command = (

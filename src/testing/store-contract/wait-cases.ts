@@ -19,7 +19,7 @@ const answerTo = (executionId: string, ifUnambiguous: boolean) => (callId: strin
   ...(ifUnambiguous && { ifUnambiguous }),
 });
 
-/** Stops what the session does, and lets another execution wait about these calls. */
+/** Stops the session, and lets another execution need approval of these calls. */
 async function waitAgain(
   harness: StoreHarness,
   id: string,
@@ -61,7 +61,7 @@ async function stop(
   });
 }
 
-/** Two executions that let `a` wait, and one each with `b` and `c`; the second one waits still. */
+/** Creates two executions with `a` pending, and one each with `b` and `c`; the second one is still pending. */
 async function askedTwice(harness: StoreHarness): Promise<string> {
   const { id } = await harness.paused(['a', 'b']);
   await stop(harness, id, EXECUTION, 0, ['a', 'b']);
@@ -71,7 +71,7 @@ async function askedTwice(harness: StoreHarness): Promise<string> {
 
 export const waitCases: readonly HarnessCase[] = [
   {
-    name: 'D91: an answer that names no execution is ambiguous where another one let a call of its id wait',
+    name: 'D91: an answer without an execution is ambiguous if a call of its id was pending in several',
     async run(harness) {
       const { store } = harness;
       const id = await askedTwice(harness);
@@ -94,7 +94,7 @@ export const waitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D91: calls that never waited, and those of other sessions, make no answer ambiguous',
+    name: 'D91: calls that were never pending, and those of other sessions, make no answer ambiguous',
     async run(harness) {
       const { store } = harness;
       await askedTwice(harness);
@@ -115,7 +115,7 @@ export const waitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D91: a fork knows which calls have waited in the executions that it has',
+    name: 'D91: a fork remembers which calls were pending in its executions',
     async run(harness) {
       const { store } = harness;
       const id = await askedTwice(harness);
@@ -136,7 +136,7 @@ export const waitCases: readonly HarnessCase[] = [
         ['d', 'accepted'],
       ] as const)
         same(await store.decide(whole, inWhole(callId)), said, `the answer to ${callId}`);
-      // the forked execution asks again under its new id, and has nothing of those behind it
+      // the forked execution asks again under its new id, and has nothing of later ones
       const first = await fork(1);
       await waitAgain(harness, first, 'forked', ['b', 'c'], 'resume');
       const inFirst = answerTo('forked', true);
@@ -153,7 +153,7 @@ export const waitCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D91: prune keeps which calls have waited, and delete does not',
+    name: 'D91: prune keeps which calls were pending, and delete does not',
     async run(harness) {
       const { store } = harness;
       const id = await askedTwice(harness);

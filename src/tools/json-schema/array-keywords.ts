@@ -9,13 +9,13 @@ type ArrayCheck = (
   seen: Seen | null,
 ) => boolean;
 
-/** Only for lists. */
+/** Wraps a check that applies only to lists. */
 const forArrays =
   (check: ArrayCheck): Check =>
   (value, at, run, seen) =>
     !Array.isArray(value) || check(value, at, run, seen);
 
-/** Keywords about the items of a list. */
+/** Creates the checks of list keywords. */
 export const arrayKeywords: Keywords = (schema, compiler) => {
   const checks: Check[] = [];
   const items = itemsCheck(schema, compiler);
@@ -25,7 +25,7 @@ export const arrayKeywords: Keywords = (schema, compiler) => {
   return checks;
 };
 
-/** `prefixItems` and `items`, or a list of `items` and `additionalItems` as older schemas have it. */
+/** Checks `prefixItems` and `items`, or the older form: a list of `items` and `additionalItems`. */
 function itemsCheck(
   schema: Readonly<Record<string, unknown>>,
   compiler: Compiler,
@@ -73,7 +73,7 @@ function containsCheck(schema: Readonly<Record<string, unknown>>, compiler: Comp
   };
 }
 
-/** By their JSON, each written once: no item is compared with all others. */
+/** Compares items by their JSON, each written once: no item is compared with all others. */
 function uniqueCheck(value: readonly unknown[], at: Place | null, run: Run): boolean {
   const known = new Map<string, number>();
   for (const [index, item] of value.entries()) {

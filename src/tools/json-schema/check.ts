@@ -1,26 +1,26 @@
 /** A schema that cannot be used; the message says why. */
 export class SchemaProblem extends Error {}
 
-/** Where a value stands: made into text only for what is wrong. */
+/** Position of a value; formatted only for an error. */
 export interface Place {
   readonly above: Place | null;
   readonly key: string | number;
 }
 
-/** The keys or items of one value that a schema has looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** The keys or items of one value that a schema has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 export type Seen = Set<string | number>;
 
-/** Whether a value fits. It tells what is wrong to `run`, and what it has looked at to `seen`, if asked to. */
+/** Whether a value matches. Reports problems to `run`, and evaluated parts to `seen`, if given. */
 export type Check = (value: unknown, at: Place | null, run: Run, seen: Seen | null) => boolean;
 
-/** Sentences that one check collects: a model reads them, so a few are enough. */
-const MOST_PROBLEMS = 10;
-const MOST_PATH = 200;
+/** Maximum problems that one check collects: a model reads them, so a few are enough. */
+const MAX_PROBLEMS = 10;
+const MAX_PATH = 200;
 
 interface Known {
   readonly fits: boolean;
   readonly seen: Seen | null;
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 /** One check of one value. */
@@ -31,16 +31,16 @@ export class Run {
 
   /** Whether the first problem is enough, because the list is full. */
   get isQuiet(): boolean {
-    return this.#quiet > 0 || this.problems.length >= MOST_PROBLEMS;
+    return this.#quiet > 0 || this.problems.length >= MAX_PROBLEMS;
   }
 
-  /** Notes what is wrong; gives false. */
+  /** Adds a problem; returns false. */
   fail(at: Place | null, problem: string): false {
     if (!this.isQuiet) this.problems.push(at === null ? problem : `${pathOf(at)}: ${problem}`);
     return false;
   }
 
-  /** Asks without telling. */
+  /** Checks without reporting. */
   quietly(ask: () => boolean): boolean {
     this.#quiet += 1;
     try {
@@ -51,8 +51,8 @@ export class Run {
   }
 
   /**
-   * The check of a schema that is referred to, once for each value: schemas that refer to each other would else double
-   * the work with every level. A schema that leads back to itself with the same value adds nothing.
+   * Runs the check of a referenced schema once for each value: schemas that refer to each other would otherwise
+   * double the work at every level. A schema that refers to itself with the same value adds nothing.
    */
   once(schema: object, check: Check, value: unknown, at: Place | null, seen: Seen | null): boolean {
     const values = this.#known.get(schema) ?? new Map<unknown, Known | null>();
@@ -61,22 +61,22 @@ export class Run {
     if (known === null) return true;
     const isEnough = known?.fits
       ? seen === null || known.seen !== null
-      : known?.isTold || this.isQuiet;
+      : known?.isReported || this.isQuiet;
     if (known && isEnough) {
       addAll(seen, known.seen);
       return known.fits;
     }
     values.set(value, null);
     const own: Seen | null = seen && new Set();
-    const isTold = !this.isQuiet;
+    const isReported = !this.isQuiet;
     const fits = check(value, at, this, own);
-    values.set(value, { fits, seen: own, isTold });
+    values.set(value, { fits, seen: own, isReported });
     addAll(seen, own);
     return fits;
   }
 }
 
-/** Asks for every item; only until the first that fails, where one is enough. */
+/** Checks every item; stops at the first failure if one is enough. */
 export function every<T>(
   items: readonly T[],
   run: Run,
@@ -90,19 +90,19 @@ export function every<T>(
   return fits;
 }
 
-/** Where both are there. */
+/** Adds evaluated parts if both exist. */
 export function addAll(seen: Seen | null, more: Seen | null): void {
   if (seen && more) for (const key of more) seen.add(key);
 }
 
-/** Dotted, and cut in the middle where keys are long. */
+/** Returns a dotted path, shortened in the middle if keys are long. */
 function pathOf(at: Place): string {
   const keys: string[] = [];
   for (let place: Place | null = at; place !== null; place = place.above)
     keys.push(typeof place.key === 'string' ? shortKey(place.key) : String(place.key));
   const path = keys.toReversed().join('.');
-  return path.length <= MOST_PATH ? path : `…${path.slice(-MOST_PATH)}`;
+  return path.length <= MAX_PATH ? path : `…${path.slice(-MAX_PATH)}`;
 }
 
-/** A key that comes from outside, short enough for a sentence. */
+/** Returns a key from outside, short enough for a sentence. */
 export const shortKey = (key: string): string => (key.length <= 80 ? key : `${key.slice(0, 79)}…`);

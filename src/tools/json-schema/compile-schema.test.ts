@@ -1,7 +1,8 @@
 import { Validator, type Schema } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from './compile-schema.ts';
+import { compileSchema as compile } from './compile-schema.ts';
+import { textRules } from './text-rules.ts';
 
 const key = fc.constantFrom('a', 'b', 'c');
 const json = fc.letrec<{ value: unknown }>((tie) => ({
@@ -80,8 +81,10 @@ const $defs = {
   other: { $id: 'other', $defs: { inner: { minLength: 2 } }, $ref: '#/$defs/inner' },
 };
 
+const compileSchema = (schema: unknown) => compile(schema, textRules);
+
 describe('compileSchema', () => {
-  it('says what the validator before it said', () => {
+  it('returns the messages of the previous validator', () => {
     fc.assert(
       fc.property(schemas, fc.array(json, { minLength: 1, maxLength: 4 }), (part, values) => {
         const schema = { allOf: [part], $defs } as Schema;
@@ -98,7 +101,7 @@ describe('compileSchema', () => {
 
   it.each<[string, unknown, unknown, RegExp | null]>([
     [
-      'what anyOf looked at',
+      'keys that anyOf evaluated',
       {
         anyOf: [{ properties: { a: true } }, { required: ['b'], properties: { b: true } }],
         unevaluatedProperties: false,
@@ -107,7 +110,7 @@ describe('compileSchema', () => {
       null,
     ],
     [
-      'what a failed part looked at',
+      'keys that a failed part evaluated',
       {
         anyOf: [{ properties: { a: true } }, { required: ['z'], properties: { b: true } }],
         unevaluatedProperties: false,
@@ -116,7 +119,7 @@ describe('compileSchema', () => {
       /"b" does not match unevaluated/,
     ],
     [
-      'what a reference looked at',
+      'keys that a reference evaluated',
       {
         $ref: '#/$defs/a',
         $defs: { a: { properties: { a: true } } },
@@ -136,46 +139,56 @@ describe('compileSchema', () => {
       null,
     ],
     [
-      'what a neighbor looked at',
+      'keys that an adjacent keyword evaluated',
       { allOf: [{ properties: { a: true } }, { unevaluatedProperties: false }] },
       { a: 1 },
       /"a"/,
     ],
     [
-      'what an if looked at',
+      'keys that an if evaluated',
       { if: { properties: { a: { const: 1 } }, required: ['a'] }, unevaluatedProperties: false },
       { a: 1 },
       null,
     ],
     [
-      'items that contains looked at',
+      'items that contains evaluated',
       { contains: { type: 'string' }, unevaluatedItems: { type: 'number' } },
       ['a', 1],
       null,
     ],
     [
-      'items behind the first',
+      'items after the first',
       { prefixItems: [true], unevaluatedItems: false },
       [1, 2],
       /^1: False boolean schema\.$/,
     ],
-    ['too many that match', { contains: { const: 1 }, maxContains: 1 }, [1, 1], /at most 1 items/],
-    ['none that match, where none is needed', { contains: { const: 1 }, minContains: 0 }, [], null],
     [
-      'a list of items, as older schemas have it',
+      'too many matching items',
+      { contains: { const: 1 }, maxContains: 1 },
+      [1, 1],
+      /at most 1 items/,
+    ],
+    [
+      'no matching items, if none is required',
+      { contains: { const: 1 }, minContains: 0 },
+      [],
+      null,
+    ],
+    [
+      'a list of items, as in older schemas',
       { items: [{ type: 'string' }], additionalItems: { type: 'number' } },
       ['a', 'b'],
       /^1: Instance type "string"/,
     ],
     [
-      'dependencies, as older schemas have them',
+      'dependencies, as in older schemas',
       { dependencies: { a: ['b'] } },
       { a: 1 },
       /has "a" but does not have "b"/,
     ],
-    ['a schema that is itself', { $ref: '#' }, 1, null],
+    ['a schema that refers to itself', { $ref: '#' }, 1, null],
     [
-      'schemas that lead to each other',
+      'schemas that refer to each other',
       {
         $ref: '#/$defs/a',
         $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { anyOf: [{ $ref: '#/$defs/a' }] } },
@@ -211,37 +224,32 @@ describe('compileSchema', () => {
       /^const: /,
     ],
     [
-      'keys that every object inherits',
+      'keys that objects inherit',
       { properties: { a: true }, additionalProperties: false },
       JSON.parse('{"toString":1}'),
       /toString/,
     ],
+    ['required keys that objects inherit', { required: ['constructor'] }, {}, /"constructor"/],
     [
-      'required keys that every object inherits',
-      { required: ['constructor'] },
-      {},
-      /"constructor"/,
-    ],
-    [
-      'a lone half of a pair as a key',
+      'a lone surrogate as a key',
       { additionalProperties: { type: 'string' } },
       { '\ud800': 1 },
       /Instance type/,
     ],
     [
-      'what JSON cannot hold',
+      'values that are not JSON',
       { properties: { a: true, b: {} } },
       { b: undefined },
       /Instances of "undefined" type are not supported/,
     ],
     [
-      'why no part fits',
+      'why no part matches',
       { anyOf: [{ type: 'string' }, { type: 'null' }] },
       1,
       /any subschemas\. .*"string"\. .*"null"/,
     ],
     [
-      'one that was asked quietly before',
+      'a value that was checked earlier without reporting',
       { if: { $ref: '#/$defs/s' }, else: { $ref: '#/$defs/s' }, $defs: { s: { type: 'string' } } },
       1,
       /Expected "string"/,
@@ -250,29 +258,29 @@ describe('compileSchema', () => {
       'a format with a bound',
       { format: 'email' },
       'a'.repeat(400),
-      /format "email": it has 400 characters, at most 318 fit/,
+      /format "email": it has 400 characters, at most 318 are allowed/,
     ],
-    ['no format that it knows', { format: 'constructor' }, 'a', null],
-  ])('knows %s', (_case, schema, value, problem) => {
+    ['an unknown format', { format: 'constructor' }, 'a', null],
+  ])('supports %s', (_case, schema, value, problem) => {
     const problems = compileSchema(structuredClone(schema))(value).join(' ');
     if (problem) expect(problems).toMatch(problem);
     else expect(problems).toBe('');
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['an unknown reference', { $ref: '#/$defs/none' }, /\$ref "#\/\$defs\/none" names no schema/],
-    ['a reference to what objects inherit', { $ref: '#/constructor' }, /names no schema/],
     [
-      'a pattern that is none',
-      { properties: { a: { pattern: '(' } } },
-      /pattern "\(" cannot be used/,
+      'an unknown reference',
+      { $ref: '#/$defs/none' },
+      /\$ref "#\/\$defs\/none" refers to no schema/,
     ],
-    ['a pattern of keys that is none', { patternProperties: { '(': true } }, /cannot be used/],
-  ])('refuses %s at once', (_case, schema, message) => {
+    ['a reference to an inherited property', { $ref: '#/constructor' }, /refers to no schema/],
+    ['an invalid pattern', { properties: { a: { pattern: '(' } } }, /pattern "\(" cannot be used/],
+    ['an invalid pattern of keys', { patternProperties: { '(': true } }, /cannot be used/],
+  ])('rejects %s at compile time', (_case, schema, message) => {
     expect(() => compileSchema(schema)).toThrow(message);
   });
 
-  it('D92: references that branch are asked once for each value', () => {
+  it('D92: checks branching references once for each value', () => {
     const branch = (name: string): unknown => ({
       anyOf: [1, 2].map(() => ({
         properties: { a: { $ref: `#/$defs/${name}` } },
@@ -298,7 +306,7 @@ describe('compileSchema', () => {
     expect(compileSchema(long)('text')).not.toEqual([]);
   });
 
-  it('takes exclusive bounds as draft 4 writes them', () => {
+  it('accepts exclusive bounds of draft 4', () => {
     const problemsOf = compileSchema({
       minimum: 1,
       exclusiveMinimum: true,
@@ -308,7 +316,7 @@ describe('compileSchema', () => {
     expect([1, 2, 3].map((value) => problemsOf(value).length === 0)).toEqual([false, true, false]);
   });
 
-  it('D92: no item is compared with all others', () => {
+  it('D92: does not compare each item with all others', () => {
     const problemsOf = compileSchema({ uniqueItems: true });
     const items = Array.from({ length: 100_000 }, (_, i) => ({ id: i, odd: i % 2 === 1 }));
     expect(problemsOf(items)).toEqual([]);
@@ -318,7 +326,7 @@ describe('compileSchema', () => {
     expect(problemsOf([1, '1', [1], ['1'], { a: 1 }, null, 'null', true])).toEqual([]);
   });
 
-  it('D92: says little about much that is wrong', () => {
+  it('D92: reports few of many problems', () => {
     const problemsOf = compileSchema({
       additionalProperties: { items: { type: 'string' } },
       propertyNames: { maxLength: 10 },

@@ -5,27 +5,32 @@ import { arrayKeywords } from './array-keywords.ts';
 import { objectKeywords } from './object-keywords.ts';
 import { SchemaRefs } from './schema-refs.ts';
 import { simpleKeywords } from './simple-keywords.ts';
+import type { TextRules } from './text-rules.ts';
 import { unevaluatedKeywords } from './unevaluated-keywords.ts';
 
-/** What keywords need to make their checks. */
+/** What keywords need to create their checks. */
 export interface Compiler {
+  readonly rules: TextRules;
   /** The check of a schema below. */
   check(schema: unknown): Check;
-  /** The check of what a reference names. */
+  /** Returns the check of a reference. */
   refer(from: object, ref: string): Check;
 }
 
-/** Makes the checks of some keywords out of the schema that holds them. */
+/** Creates the checks of some keywords from their schema. */
 export type Keywords = (
   schema: Readonly<Record<string, unknown>>,
   compiler: Compiler,
 ) => readonly Check[];
 
 /**
- * The check of a JSON Schema (2020-12, and the older spellings of lists and dependencies), made once. It reads every
- * value once per keyword, whatever the value is. Gives what is wrong as sentences; throws a {@link SchemaProblem}.
+ * Compiles a JSON Schema (2020-12, and the older forms of lists and dependencies) once. The check reads every value
+ * once per keyword and returns problems as sentences. Throws a {@link SchemaProblem}.
  */
-export function compileSchema(schema: unknown): (value: unknown) => readonly string[] {
+export function compileSchema(
+  schema: unknown,
+  rules: TextRules,
+): (value: unknown) => readonly string[] {
   const refs = new SchemaRefs(schema);
   const made = new Map<object, Check>();
 
@@ -47,21 +52,22 @@ export function compileSchema(schema: unknown): (value: unknown) => readonly str
       if (own !== seen) addAll(seen, own);
       return fits;
     };
-    // before its parts: schemas may refer to themselves
+    // before its parts, because schemas may refer to themselves
     made.set(part, whole);
     for (const keywords of [inPlaceKeywords, simpleKeywords, objectKeywords, arrayKeywords])
-      checks.push(...keywords(part, { check, refer }));
-    rest.push(...unevaluatedKeywords(part, { check, refer }));
+      checks.push(...keywords(part, compiler));
+    rest.push(...unevaluatedKeywords(part, compiler));
     return whole;
   };
   const refer = (from: object, ref: string): Check => {
     const target = refs.find(from, ref);
-    if (target === undefined) throw new SchemaProblem(`$ref "${ref}" names no schema in it`);
+    if (target === undefined) throw new SchemaProblem(`$ref "${ref}" refers to no schema in it`);
     const inner = check(target);
     if (!isRecord(target)) return inner;
     return (value, at, run, seen) => run.once(target, inner, value, at, seen);
   };
 
+  const compiler: Compiler = { check, refer, rules };
   const root = check(schema);
   return (value) => {
     const run = new Run();

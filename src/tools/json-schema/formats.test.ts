@@ -5,7 +5,7 @@ import { formats } from './formats.ts';
 
 const test = (name: string, text: string): boolean => formats.get(name)?.test(text) ?? false;
 
-/** Good and bad words of every format, so that made texts come close to its edges. */
+/** Valid and invalid texts of every format, so that generated texts come close to its edges. */
 const words: Readonly<Record<string, readonly string[]>> = {
   date: [
     '2024-02-29',
@@ -159,12 +159,12 @@ const words: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('formats', () => {
-  it('are those that schemas knew before, and every one has words here', () => {
+  it('are those of the previous validator, each with samples here', () => {
     expect([...formats.keys()].toSorted()).toEqual(Object.keys(reference).toSorted());
     expect([...Object.keys(words), 'url'].toSorted()).toEqual([...formats.keys()].toSorted());
   });
 
-  it.each(Object.entries(words))('%s means what it meant', (name, texts) => {
+  it.each(Object.entries(words))('%s has the same meaning as before', (name, texts) => {
     for (const text of texts) expect(test(name, text), text).toBe(reference[name]?.(text));
     const made = fc.oneof(
       fc
@@ -177,7 +177,8 @@ describe('formats', () => {
     );
     fc.assert(
       fc.property(made, (text) => {
-        // of what is no address the older reading let some pass: a port of letters, a scheme that begins with a digit
+        // the old parser accepted some invalid URLs: a port of letters, a scheme that starts with a
+        // digit
         fc.pre(!name.startsWith('uri') || test(name, text) || reference[name]?.(text) === false);
         expect(test(name, text), text).toBe(reference[name]?.(text));
       }),
@@ -190,7 +191,7 @@ describe('formats', () => {
     ['uri', 'http://a@b@c/'],
     ['uri-reference', '1:b'],
     ['uri-reference', 'a"b'],
-  ])('%s: %s is none', (name, text) => {
+  ])('%s: %s is invalid', (name, text) => {
     expect(test(name, text)).toBe(false);
   });
 

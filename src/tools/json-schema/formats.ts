@@ -1,12 +1,15 @@
-import { MOST_PATTERN } from './pattern.ts';
+import { MAX_PATTERN } from './pattern.ts';
 
-/** A format reads its text a fixed number of times; `most` is the length above which nothing can match. */
+/** A format that reads its text a fixed number of times; `most` is the longest length that can match. */
 export interface Format {
   readonly most?: number;
   test(text: string): boolean;
 }
 
-/** Only these characters and whole percent signs. Finds the first other one, so that nothing is tried twice. */
+/**
+ * Whether a text has only these characters and valid percent encodings. Searches for the first other character, which
+ * takes linear time.
+ */
 const onlyOf = (allowed: string): ((text: string) => boolean) => {
   const other = new RegExp(`[^${allowed}%]|%(?![\\da-f]{2})`, 'i');
   return (text) => !other.test(text);
@@ -17,7 +20,7 @@ const isHostName = /* @__PURE__ */ onlyOf(CHARS);
 const isPath = /* @__PURE__ */ onlyOf(`${CHARS}:@/`);
 const isQuery = /* @__PURE__ */ onlyOf(`${CHARS}:@/?`);
 
-// the parts of RFC 3986, each ended by a character that it cannot hold
+// the parts of RFC 3986, each ended by a character that it cannot contain
 const URI_PARTS = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/;
 
 function isUri(text: string, needsScheme: boolean): boolean {
@@ -46,10 +49,10 @@ function isAuthority(text: string): boolean {
   return isHostName(colon < 0 ? place : place.slice(0, colon));
 }
 
-/** An address of the web: `http`, `https` or `ftp` with a host. */
+/** Whether it is a web URL: `http`, `https` or `ftp` with a host. */
 function isUrl(text: string): boolean {
   const [, host] = /^(?:https?|ftp):\/\/([^/?#]*)/i.exec(text) ?? [];
-  // the reading of a host with foreign letters is not linear
+  // parsing a host with non-ASCII letters is not linear
   if (!host || host.length > 1_024 || /\s/.test(text)) return false;
   try {
     return new URL(text).hostname !== '';
@@ -93,7 +96,7 @@ function isIpv6(text: string): boolean {
   const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
   const last = groups.at(-1) ?? '';
   const hasIpv4 = last.includes('.');
-  // an IPv4 address stands for the last two groups, and at the end
+  // an IPv4 address replaces the last two groups, at the end
   if (hasIpv4 && (!isIpv4(last) || text.endsWith('::'))) return false;
   const hex = hasIpv4 ? groups.slice(0, -1) : groups;
   const count = hex.length + (hasIpv4 ? 2 : 0);
@@ -153,7 +156,7 @@ function isRegex(text: string): boolean {
   }
 }
 
-/** By name. A map: the names come from schemas. */
+/** Formats by name. A map, because the names come from schemas. */
 export const formats: ReadonlyMap<string, Format> = /* @__PURE__ */ new Map<string, Format>([
   ['date', { most: 10, test: isDate }],
   ['time', { test: isTime }],
@@ -173,7 +176,7 @@ export const formats: ReadonlyMap<string, Format> = /* @__PURE__ */ new Map<stri
   ['hostname', { most: 253, test: isHost }],
   ['ipv4', { most: 15, test: isIpv4 }],
   ['ipv6', { most: 45, test: isIpv6 }],
-  ['regex', { most: MOST_PATTERN, test: isRegex }],
+  ['regex', { most: MAX_PATTERN, test: isRegex }],
   ['uuid', { most: 36, test: (text) => /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i.test(text) }],
   ['json-pointer', { test: isPointer }],
   [

@@ -2,7 +2,7 @@ import { isRecord } from '../../json.ts';
 import { addAll, type Check, type Seen } from './check.ts';
 import type { Compiler, Keywords } from './compile-schema.ts';
 
-/** Keywords that ask other schemas about the same value. */
+/** Creates the checks of keywords that apply other schemas to the same value. */
 export const inPlaceKeywords: Keywords = (schema, compiler) => {
   const checks: Check[] = [];
   for (const key of ['$ref', '$dynamicRef', '$recursiveRef']) {
@@ -25,7 +25,7 @@ export const inPlaceKeywords: Keywords = (schema, compiler) => {
   return [...checks, ...dependent(schema, compiler)];
 };
 
-/** Asks every part; what the parts that do not fit complain about is only told if the whole does not fit. */
+/** Checks every alternative; reports the problems of failed alternatives only if none matches. */
 function choice(parts: readonly unknown[], compiler: Compiler, isExclusive: boolean): Check {
   const inner = parts.map((part) => compiler.check(part));
   return (value, at, run, seen) => {
@@ -36,11 +36,11 @@ function choice(parts: readonly unknown[], compiler: Compiler, isExclusive: bool
       if (!one(value, at, run, own)) continue;
       matches += 1;
       addAll(seen, own);
-      // others matter for what they have looked at, or for being one too many
+      // others matter for what they have evaluated, or because one match too many is an error
       if (!isExclusive && seen === null) break;
     }
     const fits = isExclusive ? matches === 1 : matches > 0;
-    const complaints = run.problems.splice(before);
+    const problemsOfParts = run.problems.splice(before);
     if (fits) return true;
     run.fail(
       at,
@@ -48,7 +48,7 @@ function choice(parts: readonly unknown[], compiler: Compiler, isExclusive: bool
         ? `Instance does not match exactly one subschema (${matches} matches).`
         : 'Instance does not match any subschemas.',
     );
-    if (matches === 0) run.problems.push(...complaints);
+    if (matches === 0) run.problems.push(...problemsOfParts);
     return false;
   };
 }
@@ -65,7 +65,7 @@ function condition(schema: Readonly<Record<string, unknown>>, compiler: Compiler
   };
 }
 
-/** `dependentSchemas`, `dependentRequired` and their older form: what a key asks of the rest. */
+/** Checks `dependentSchemas`, `dependentRequired` and their older form: what a key requires of the rest. */
 function dependent(
   schema: Readonly<Record<string, unknown>>,
   compiler: Compiler,

@@ -10,13 +10,13 @@ type ObjectCheck = (
   seen: Seen | null,
 ) => boolean;
 
-/** Only for objects. */
+/** Wraps a check that applies only to objects. */
 const forObjects =
   (check: ObjectCheck): Check =>
   (value, at, run, seen) =>
     !isRecord(value) || check(value, at, run, seen);
 
-/** Keywords about the keys of an object and what stands under them. */
+/** Creates the checks of object keywords. */
 export const objectKeywords: Keywords = (schema, compiler) => {
   const { required, propertyNames } = schema;
   const checks: Check[] = [];
@@ -46,7 +46,7 @@ export const objectKeywords: Keywords = (schema, compiler) => {
   return checks;
 };
 
-/** `properties`, `patternProperties`, and what is asked of all others. */
+/** Checks `properties`, `patternProperties`, and the rule for all other keys. */
 function propertiesCheck(
   schema: Readonly<Record<string, unknown>>,
   compiler: Compiler,
@@ -57,7 +57,10 @@ function propertiesCheck(
   );
   const names = new Set(named.map(([key]) => key));
   const patterns = Object.entries(isRecord(patternProperties) ? patternProperties : {}).map(
-    ([source, part]) => ({ pattern: readyPattern(source), check: compiler.check(part) }),
+    ([source, part]) => ({
+      pattern: readyPattern(source, compiler.rules),
+      check: compiler.check(part),
+    }),
   );
   const other = additionalProperties === undefined ? null : compiler.check(additionalProperties);
   if (named.length === 0 && patterns.length === 0 && other === null) return null;

@@ -29,7 +29,10 @@ const TOKEN = /* @__PURE__ */ new RegExp(
   'giu',
 );
 
-/** Reads a pattern that the engine takes with the flag `u`. A string says what cannot be checked in linear time. */
+/**
+ * Parses a pattern that the engine accepts with the flag `u`. Returns a string if it cannot be checked in linear
+ * time.
+ */
 export function parsePattern(source: string): PatternNode | string {
   const tokens = source.match(TOKEN) ?? [];
   let at = 0;

@@ -1,6 +1,6 @@
 import type { PatternNode } from './parse-pattern.ts';
 
-/** One state of the automaton: it eats a character, waits for an edge, or splits. */
+/** One state of the automaton: it consumes a character, tests an edge, or splits. */
 export type Op =
   | { readonly op: 'eat'; readonly source: string; next: number }
   | { readonly op: 'edge'; readonly of: '^' | '$' | '\\b' | '\\B'; next: number }
@@ -15,31 +15,31 @@ export interface Program {
   readonly isBackward: boolean;
 }
 
-/** States that one pattern may take, for their memory; how many are open at once is bounded when it runs. */
-const MOST_STATES = 10_000;
+/** Maximum states of one pattern, for memory; the number of open states is bounded at run time. */
+const MAX_STATES = 10_000;
 
-/** The automaton of a tree, reading forward or backward; null if it is too large. */
+/** Creates the automaton of a tree, reading forward or backward; null if it is too large. */
 export function programOf(tree: PatternNode, isBackward: boolean): Program | null {
   const ops: Op[] = [{ op: 'end' }];
   const add = (op: Op): number => {
-    if (ops.length >= MOST_STATES) throw new TooLarge();
+    if (ops.length >= MAX_STATES) throw new TooLarge();
     return ops.push(op) - 1;
   };
 
-  /** The first state of `node` when `next` follows it. */
+  /** Returns the first state of `node` when `next` follows it. */
   const made = (node: PatternNode, next: number): number => {
     if (node.kind === 'one') return add({ op: 'eat', source: node.source, next });
     if (node.kind === 'edge') return add({ op: 'edge', of: node.of, next });
     if (node.kind === 'any')
       return add({ op: 'split', to: node.items.map((item) => made(item, next)) });
     if (node.kind === 'all')
-      // what comes last in reading order is made first
+      // create the last part in reading order first
       return (isBackward ? node.items : node.items.toReversed()).reduce(
         (behind, item) => made(item, behind),
         next,
       );
     if (node.kind === 'repeat') return repeated(node, next);
-    // behind a place is read forward, ahead of it backward: both end at that place
+    // a lookbehind reads forward, a lookahead backward: both end at the same position
     const program = programOf(node.item, !node.isBehind);
     if (program === null) throw new TooLarge();
     return add({ op: 'look', program, isNegative: node.isNegative, next });
@@ -74,12 +74,12 @@ export function programOf(tree: PatternNode, isBackward: boolean): Program | nul
 
 class TooLarge extends Error {}
 
-/** Characters that may follow a part of several lengths in a plain pattern: each of its lengths is tried with them. */
-const MOST_BEHIND = 32;
+/** Maximum characters after a part of variable length in a plain pattern: the matcher tries them for each length. */
+const MAX_AFTER = 32;
 
 /**
- * Whether the engine's own matcher, which goes back and tries again, is linear too: it begins at one place, and at most
- * one part may have several lengths, with little behind it.
+ * Whether the engine's own backtracking matcher is linear too: it starts at one position, and at most one part has a
+ * variable length, with few characters after it.
  */
 export function isPlain(tree: PatternNode): boolean {
   if (tree.kind !== 'all') return false;
@@ -92,11 +92,11 @@ export function isPlain(tree: PatternNode): boolean {
   return (
     part?.kind === 'repeat' &&
     lengthOf(part.item) !== null &&
-    behind.reduce<number>((sum, length) => sum + (length ?? Infinity), 0) <= MOST_BEHIND
+    behind.reduce<number>((sum, length) => sum + (length ?? Infinity), 0) <= MAX_AFTER
   );
 }
 
-/** How many characters a part reads; null if that may vary. */
+/** Returns how many characters a part reads; null if that varies. */
 function lengthOf(node: PatternNode): number | null {
   if (node.kind === 'one') return 1;
   if (node.kind === 'edge') return 0;

@@ -1,6 +1,6 @@
 import { isRecord } from '../../json.ts';
 
-/** Keywords whose values are data, not schemas. */
+/** Keywords with values that are data, not schemas. */
 const DATA = /* @__PURE__ */ new Set([
   'const',
   'enum',
@@ -10,7 +10,7 @@ const DATA = /* @__PURE__ */ new Set([
   'dependentRequired',
 ]);
 
-/** Keywords whose keys are names, not keywords. */
+/** Keywords with keys that are names, not keywords. */
 const MAPS = /* @__PURE__ */ new Set([
   'properties',
   'patternProperties',
@@ -19,10 +19,10 @@ const MAPS = /* @__PURE__ */ new Set([
   'dependentSchemas',
 ]);
 
-/** Where relative references of a schema without `$id` begin. */
+/** Base URL of relative references in a schema without `$id`. */
 const BASE = 'https://schema.invalid/';
 
-/** Finds what `$ref` means: by `$id`, by anchor, by JSON pointer. */
+/** Resolves `$ref`: by `$id`, by anchor, by JSON pointer. */
 export class SchemaRefs {
   readonly #bases = new Map<object, string>();
   readonly #named = new Map<string, unknown>();
@@ -32,7 +32,7 @@ export class SchemaRefs {
     this.#note(schema, BASE);
   }
 
-  /** The schema that a reference inside of `from` names; undefined if there is none. */
+  /** Returns the schema of a reference inside of `from`; undefined if there is none. */
   find(from: object, ref: string): unknown {
     const target = urlOf(ref, this.#bases.get(from) ?? BASE);
     if (target === null) return undefined;

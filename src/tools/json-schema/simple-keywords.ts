@@ -1,11 +1,12 @@
 import { isRecord, sameJson } from '../../json.ts';
 import { SchemaProblem, type Check } from './check.ts';
 import type { Keywords } from './compile-schema.ts';
-import { formats } from './formats.ts';
+import type { Format } from './formats.ts';
 import { patternOf, type Pattern } from './pattern.ts';
+import type { TextRules } from './text-rules.ts';
 
-/** Keywords about the value itself: its kind, numbers, strings. */
-export const simpleKeywords: Keywords = (schema) => {
+/** Creates the checks of keywords about the value itself: its kind, numbers, strings. */
+export const simpleKeywords: Keywords = (schema, { rules }) => {
   const { type, enum: among, pattern, format, multipleOf } = schema;
   const checks: Check[] = [typeCheck(type)];
   if (Object.hasOwn(schema, 'const')) {
@@ -32,8 +33,9 @@ export const simpleKeywords: Keywords = (schema) => {
         ? true
         : run.fail(at, `${value} is not a multiple of ${multipleOf}.`),
     );
-  if (typeof pattern === 'string') checks.push(patternCheck(pattern));
-  if (typeof format === 'string') checks.push(formatCheck(format));
+  if (typeof pattern === 'string') checks.push(patternCheck(pattern, rules));
+  const known = typeof format === 'string' ? rules.formatOf(format) : undefined;
+  if (known) checks.push(formatCheck(String(format), known));
   return checks;
 };
 
@@ -42,7 +44,7 @@ const KINDS = /* @__PURE__ */ new Set(['boolean', 'number', 'string', 'null', 'a
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/** Also without `type`: what JSON cannot hold fits no schema. */
+/** Checks the kind, also without `type`: a value that is not JSON matches no schema. */
 function typeCheck(type: unknown): Check {
   const wanted = type === undefined ? null : new Set<unknown>([type].flat());
   const expected = [type].flat().join('", "');
@@ -66,7 +68,7 @@ function numberChecks(schema: Readonly<Record<string, unknown>>): readonly Check
     ['exclusiveMaximum', (value, bound) => value < bound, 'greater than or equal to'],
   ];
   return rules.flatMap(([key, fits, words]): readonly Check[] => {
-    // draft 4 says so with true beside the bound
+    // draft 4 uses true next to the bound
     const bound = schema[key] === true ? schema[key.replace('exclusiveM', 'm')] : schema[key];
     if (typeof bound !== 'number') return [];
     return [
@@ -78,7 +80,7 @@ function numberChecks(schema: Readonly<Record<string, unknown>>): readonly Check
   });
 }
 
-/** Of strings in characters, of lists in items, of objects in keys. */
+/** Checks lengths: of strings in characters, of lists in items, of objects in keys. */
 function lengthChecks(schema: Readonly<Record<string, unknown>>): readonly Check[] {
   const rules: readonly [string, (value: unknown) => number | null, string, string][] = [
     [
@@ -116,16 +118,16 @@ function lengthChecks(schema: Readonly<Record<string, unknown>>): readonly Check
 const numberOr = (value: unknown, other: number): number =>
   typeof value === 'number' ? value : other;
 
-/** As people count: a pair of surrogates is one. */
+/** Counts characters; a surrogate pair is one. */
 function charsIn(text: string): number {
   let count = 0;
   for (const _char of text) count += 1;
   return count;
 }
 
-/** A pattern of a schema, made ready. */
-export function readyPattern(source: string): Pattern {
-  const pattern = patternOf(source);
+/** Prepares a pattern of a schema; throws if it cannot be used. */
+export function readyPattern(source: string, rules: TextRules): Pattern {
+  const pattern = patternOf(source, rules.patternOf);
   if (typeof pattern === 'string')
     throw new SchemaProblem(
       `pattern ${JSON.stringify(source.slice(0, 100))} cannot be used: ${pattern}`,
@@ -133,8 +135,8 @@ export function readyPattern(source: string): Pattern {
   return pattern;
 }
 
-function patternCheck(source: string): Check {
-  const pattern = readyPattern(source);
+function patternCheck(source: string, rules: TextRules): Check {
+  const pattern = readyPattern(source, rules);
   return (value, at, run) => {
     if (typeof value !== 'string') return true;
     const fits = pattern.test(value);
@@ -144,22 +146,20 @@ function patternCheck(source: string): Check {
   };
 }
 
-function formatCheck(name: string): Check {
-  const format = formats.get(name);
-  if (format === undefined) return () => true;
+function formatCheck(name: string, format: Format): Check {
   const { most = Infinity } = format;
   return (value, at, run) => {
     if (typeof value !== 'string') return true;
     if (value.length > most)
       return run.fail(
         at,
-        `String does not match format "${name}": it has ${value.length} characters, at most ${most} fit.`,
+        `String does not match format "${name}": it has ${value.length} characters, at most ${most} are allowed.`,
       );
     return format.test(value) || run.fail(at, `String does not match format "${name}".`);
   };
 }
 
-/** In decimal, as people mean it: 0.3 is a multiple of 0.1. */
+/** Compares in decimal: 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !(divisor > 0)) return false;
   const [top, topExponent] = decimal(value);

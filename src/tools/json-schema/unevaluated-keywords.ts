@@ -2,7 +2,7 @@ import { isRecord } from '../../json.ts';
 import { every, shortKey, type Check } from './check.ts';
 import type { Keywords } from './compile-schema.ts';
 
-/** Keywords about what no other keyword has looked at; they are asked last. */
+/** Creates the checks of parts that no other keyword has evaluated; they run last. */
 export const unevaluatedKeywords: Keywords = (schema, compiler) => {
   const { unevaluatedProperties, unevaluatedItems } = schema;
   const checks: Check[] = [];

@@ -1,20 +1,23 @@
 export interface BackoffOptions {
-  /** The first wait. Default 500. */
+  /** Milliseconds of the first wait. Default 500. */
   readonly minMs?: number;
-  /** The longest. Default 30,000. */
+  /** Milliseconds of the longest wait. Default 30,000. */
   readonly maxMs?: number;
-  /** 0 to 1; a fixed number in tests. */
+  /** Jitter, from 0 to 1; a fixed number in tests. */
   readonly random?: () => number;
 }
 
-/** The wait before try `failures + 1`: doubled each time, and spread, so that a thousand screens do not return at once. */
+/**
+ * Returns the wait before attempt `failures + 1`: doubled each time, with jitter, so that clients do not all
+ * reconnect together.
+ */
 export function backoff(failures: number, options: BackoffOptions = {}): number {
   const { minMs = 500, maxMs = 30_000, random = Math.random } = options;
   const full = Math.min(maxMs, minMs * 2 ** Math.min(failures, 16));
   return Math.round(full / 2 + (full / 2) * random());
 }
 
-/** Resolves after the time, or at once when the signal ends it or the browser reports the event `wakeOn`. */
+/** Resolves after the time, or earlier if the signal aborts or the browser fires the event `wakeOn`. */
 export const sleep = (ms: number, signal: AbortSignal, wakeOn?: 'online'): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,4 +1,5 @@
 import type { Refill } from '../../broadcasting/envelope.ts';
+import { isEnd } from '../log-snapshot.ts';
 import { reduceRefill, skipGap } from '../reduce-envelope.ts';
 import type { UiMessage } from '../ui-message.ts';
 import type { LogPlace, UiState } from '../ui-state.ts';
@@ -9,86 +10,83 @@ import { SourceError, toError } from './source-error.ts';
 import { textAsks } from './text-asks.ts';
 
 export interface CatchUpTiming {
-  /** What only came in the wrong order closes a gap by itself within this time. Default: 150 ms. */
+  /** Milliseconds in which envelopes that arrive out of order may close a gap. Default: 150. */
   readonly reorderMs?: number;
-  /** How long the view waits for a gap that cannot be filled. Default: 2 seconds. */
+  /** Milliseconds before a gap that cannot be filled is skipped. Default: 2,000. */
   readonly patienceMs?: number;
-  /** Tries of one read before it is given up. Default: 5. */
+  /** Maximum attempts of one read. Default: 5. */
   readonly tries?: number;
   readonly backoff?: BackoffOptions;
-  /** Between two refills for pieces of a text that is being made. Default: 1 second. */
+  /** Milliseconds between two refills for an unfinished text. Default: 1,000. */
   readonly textMs?: number;
   /**
-   * How long nothing may come while something is expected before the log is asked: 10 seconds, then twice as long each
-   * time that it has nothing new, at most 2 minutes.
+   * Wait without any envelope, while one is expected, before the log is polled: 10 seconds, doubled each time that
+   * there is nothing new, at most 2 minutes.
    */
   readonly quiet?: BackoffOptions;
 }
 
-/** Who holds the state that is repaired. */
+/** Owner of the state that is repaired. */
 export interface CatchUpHost {
   readonly source: () => EnvelopeSource;
   readonly state: () => UiState;
   readonly update: (change: (state: UiState) => UiState) => void;
-  /** The conversation as the server keeps it; `anew` where what is on screen cannot be trusted. */
+  /** Applies the server's conversation; `anew` if the current view cannot be trusted. */
   readonly canonical: (messages: readonly UiMessage[], anew: boolean) => void;
   readonly failed: (error: Error) => void;
-  /** A read was answered: what was said of an earlier one does not hold any more. */
+  /** Called when a read succeeded: the error of an earlier one no longer applies. */
   readonly answered: () => void;
-  /** All that can be read now was read. */
+  /** Called when nothing is left to read. */
   readonly idle: () => void;
 }
 
 export interface CatchUp {
-  /** A read was given up that may pass later. */
-  readonly isOwing: boolean;
-  /** Looks at the state for holes. */
+  /** Whether a failed read may succeed later. */
+  readonly hasRetry: boolean;
+  /** Checks the state for gaps. */
   check(): void;
-  /** Asks for what was missed. */
+  /** Reads what was missed. */
   missed(): void;
-  /** Reads the conversation; `anew` throws away what is on screen. */
+  /** Reads the conversation; `anew` discards the current view. */
   reread(anew: boolean): void;
-  /** Asks once what the log has, and for all that could not be read before. */
+  /** Reads the log once, and everything that could not be read before. */
   ask(): Promise<AskResult>;
 }
-
-export const isTerminal = ({ status }: UiState): boolean =>
-  status === 'completed' || status === 'stopped' || status === 'cancelled' || status === 'failed';
 
 /** Fetches what the stream did not bring: one read at a time, tried again with growing waits, and never for ever. */
 export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortSignal): CatchUp {
   const { reorderMs = 150, patienceMs = 2_000 } = timing;
   let tries = timing.tries ?? 5;
-  let wantsTail = false;
-  let wantsHistory: 'merge' | 'anew' | null = null;
-  /** What was given up for now, and how the last read was. */
-  let owesTail = false;
-  let owesHistory: 'merge' | 'anew' | null = null;
+  let needsTail = false;
+  let needsHistory: 'merge' | 'anew' | null = null;
+  /** Reads that failed for now, and how the last one failed. */
+  let retryTail = false;
+  let retryHistory: 'merge' | 'anew' | null = null;
   let leftOpen: LogPlace | null = null;
   let failure: 'passing' | 'final' | null = null;
   let working: Promise<void> | null = null;
   const texts = textAsks(() => (host.source().refill ? host.state().textGap : null), timing);
 
   const work = (): Promise<void> => {
-    working ??= workOff().finally(() => {
+    working ??= drain().finally(() => {
       working = null;
       host.idle();
     });
     return working;
   };
 
-  async function workOff(): Promise<void> {
+  async function drain(): Promise<void> {
     while (!signal.aborted) {
       const { gap } = host.state();
-      if (wantsHistory !== null) await readHistory();
-      else if (wantsTail) await readTail();
+      if (needsHistory !== null) await readHistory();
+      else if (needsTail) await readTail();
       else if (gap && !isSame(leftOpen, gap)) await fillGap(gap);
       else if (texts.isDue()) await fillText();
       else break;
     }
   }
 
-  /** Null when it was given up; the reason has been told. */
+  /** Resolves with null after the last attempt; the error has been reported. */
   async function read<T>(ask: () => Promise<T>): Promise<T | null> {
     for (let failures = 0; !signal.aborted;) {
       try {
@@ -122,32 +120,32 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
     let place = from;
     for (;;) {
       const page = await refillFrom(place);
-      owesTail ||= page === null && failure === 'passing';
+      retryTail ||= page === null && failure === 'passing';
       if (!page?.more || page.execution_id === null) return;
-      // a server that says "more" and gives nothing would be asked for ever
+      // end if a server says "more" and returns nothing
       if (place?.executionId === page.execution_id && page.seq <= place.after) return;
       place = { executionId: page.execution_id, after: page.seq };
     }
   }
 
   async function readTail(): Promise<void> {
-    wantsTail = owesTail = false;
+    needsTail = retryTail = false;
     const { place, executionId } = host.state();
     if (place) await readPages(place);
     // a run that has ended may have been followed by others, of which the log shows the last
-    if (!place || (isTerminal(host.state()) && !owesTail)) await readPages(null);
+    if (!place || (isEnd(host.state().status) && !retryTail)) await readPages(null);
     const isOther = executionId !== null && host.state().executionId !== executionId;
-    if (isOther && host.source().history) wantsHistory ??= 'merge';
+    if (isOther && host.source().history) needsHistory ??= 'merge';
   }
 
   async function readHistory(): Promise<void> {
-    const anew = wantsHistory === 'anew';
-    wantsHistory = owesHistory = null;
+    const anew = needsHistory === 'anew';
+    needsHistory = retryHistory = null;
     const { history } = host.source();
     const messages = history ? await read(() => history(signal)) : null;
     if (signal.aborted) return;
     if (messages) host.canonical(messages, anew);
-    else if (history && failure === 'passing') owesHistory = anew ? 'anew' : 'merge';
+    else if (history && failure === 'passing') retryHistory = anew ? 'anew' : 'merge';
     if (anew) await readPages(null);
   }
 
@@ -157,7 +155,7 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
     if (signal.aborted || !isOpen()) return;
     const answer = await refillFrom(gap);
     if (signal.aborted || !isOpen()) return;
-    // what is there shows behind the gap too; the log can be asked again later
+    // rows after the gap show anyway, and the log can be read again later
     if (answer === null && failure === 'passing') leftOpen = gap;
     else host.update(skipGap);
   }
@@ -171,8 +169,8 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
   }
 
   return {
-    get isOwing() {
-      return owesTail || owesHistory !== null;
+    get hasRetry() {
+      return retryTail || retryHistory !== null;
     },
     check: () => {
       const { gap, textGap } = host.state();
@@ -181,19 +179,19 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
     missed: () => {
       if (!host.source().refill) return;
       leftOpen = null;
-      wantsTail = true;
+      needsTail = true;
       void work();
     },
     reread: (anew) => {
-      wantsHistory = anew ? 'anew' : (wantsHistory ?? 'merge');
+      needsHistory = anew ? 'anew' : (needsHistory ?? 'merge');
       void work();
     },
     async ask() {
       if (!host.source().refill) return 'nothing';
       const before = host.state();
       leftOpen = null;
-      wantsTail = true;
-      wantsHistory ??= owesHistory;
+      needsTail = true;
+      needsHistory ??= retryHistory;
       const most = tries;
       tries = 1;
       await work();

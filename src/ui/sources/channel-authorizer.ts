@@ -4,7 +4,7 @@ import { shown, type HttpOptions } from './http-reads.ts';
 import { toError } from './source-error.ts';
 
 export interface ChannelAuthorizerOptions extends HttpOptions {
-  /** Of the auth endpoint, such as `/broadcasting/auth`. */
+  /** URL of the auth endpoint, such as `/broadcasting/auth`. */
   readonly url: string;
 }
 
@@ -16,15 +16,15 @@ interface ChannelAuth {
 type Callback = (error: Error | null, data: ChannelAuth | null) => void;
 
 /**
- * `channelAuthorization` for `pusher-js` and Echo. Beside what their own does, it asks for headers before each request,
- * for tokens that change, and a `Retry-After` of the endpoint is obeyed, which they do not show.
+ * Creates a `channelAuthorization` for `pusher-js` and Echo. Unlike the built-in one, it reads headers before each
+ * request, for tokens that change, and obeys `Retry-After`.
  */
 export function channelAuthorizer(options: ChannelAuthorizerOptions): {
   readonly customHandler: (
     params: { readonly socketId: string; readonly channelName: string },
     callback: Callback,
   ) => void;
-  /** Not used; the types of pusher-js want them. */
+  /** Unused; required by the types of pusher-js. */
   readonly endpoint: string;
   readonly transport: 'ajax';
 } {
@@ -65,14 +65,14 @@ async function authorized(
       ...(credentials && { credentials }),
     });
   } catch (cause) {
-    throw new Error(`POST ${shown(url)} got no answer.`, { cause });
+    throw new Error(`POST ${shown(url)} got no response.`, { cause });
   }
   const { status } = response;
   const answer: unknown = response.ok ? await response.json().catch(() => null) : null;
   if (!response.ok) void response.body?.cancel().catch(() => {});
   if (isRecord(answer) && typeof answer['auth'] === 'string')
     return answer as unknown as ChannelAuth; // checked
-  // pusher-js hands on nothing but these words
+  // pusher-js passes on only this text
   const seconds = Math.ceil(retryAfterMs(response.headers.get('retry-after')) / 1000);
   const wait = seconds > 0 ? `, retry after ${seconds} s` : '';
   throw new Error(`POST ${shown(url)} answered ${status}${wait}.`);

@@ -2,41 +2,41 @@ import { isRecord } from '../../json.ts';
 
 type Listener = (data: unknown) => void;
 
-/** The connection of a Pusher client, as far as a source needs it. */
+/** The parts of a Pusher client's connection that a source uses. */
 export interface PusherConnection {
   readonly state: string;
   bind(event: string, callback: Listener): unknown;
   unbind(event: string, callback: Listener): unknown;
 }
 
-/** A channel of `pusher-js`, as far as it is used here. */
+/** The parts of a `pusher-js` channel that are used here. */
 export interface PusherChannel {
   readonly subscribed: boolean;
-  /** It was asked for, and neither confirmed nor refused. */
+  /** Whether it is requested, and neither confirmed nor refused. */
   readonly subscriptionPending?: boolean;
   bind(event: string, callback: Listener): unknown;
   unbind(event: string, callback: Listener): unknown;
-  /** Asks for it once more. */
+  /** Requests it once more. */
   subscribe?(): void;
 }
 
-/** The client that holds a channel. */
+/** The client that has the channel. */
 export interface ChannelHost {
-  /** Screens with the same client share its channels. */
+  /** Object that identifies the client: sources with the same one share its channels. */
   readonly client: object;
   readonly connection: PusherConnection;
   isJoined(): boolean;
-  /** Subscribes, unless it is subscribed or about to be. The same object as long as it is joined. */
+  /** Subscribes, unless it is subscribed or pending. Returns the same object while it is joined. */
   join(): PusherChannel;
   leave(): void;
 }
 
-/** One screen's part in a private channel: what it bound is unbound when it leaves. */
+/** One source's part of a private channel: it unbinds its listeners when it leaves. */
 export interface ChannelLink {
   readonly connection: PusherConnection;
   isSubscribed(): boolean;
   bind(event: string, callback: Listener): void;
-  /** Asks for the subscription once more: pusher-js does not do so after a refusal, nor after silence. */
+  /** Requests the subscription again: pusher-js does not do so after a refusal or a timeout. */
   rejoin(): void;
   leave(): void;
 }
@@ -76,7 +76,7 @@ export function channelLink(name: string, host: ChannelHost): ChannelLink {
   };
 }
 
-/** Whether the page listens on the channel itself: then it is not ours to leave. */
+/** Whether the page itself listens on the channel: then the source does not leave it. */
 function hasListeners(channel: object): boolean {
   const { callbacks, global_callbacks: all } = channel as {
     readonly callbacks?: { readonly _callbacks?: unknown };
@@ -87,11 +87,11 @@ function hasListeners(channel: object): boolean {
   return isUsed(all) || (isRecord(table) && Object.values(table).some(isUsed));
 }
 
-/** Two screens of one session share a channel: only the last one that leaves ends it. */
+/** Returns a function that leaves the channel with the last source of a session. */
 function sharedChannel(client: object, channel: string, wasJoined: boolean): () => boolean {
   const counts = holders.get(client) ?? new Map<string, number>();
   holders.set(client, counts);
-  // a channel that the page had joined before is not ours to leave
+  // the source does not leave a channel that the page had joined before
   const before = counts.get(channel) ?? (wasJoined ? 1 : 0);
   counts.set(channel, before + 1);
   return () => {

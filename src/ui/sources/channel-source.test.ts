@@ -5,7 +5,7 @@ import type { SourceError } from './source-error.ts';
 
 type Listener = (data: unknown) => void;
 
-/** Events of `pusher-js` by hand: who listens is counted. */
+/** A fake `pusher-js` that counts listeners. */
 class Emitter {
   readonly listeners: [string, Listener][] = [];
   bind(event: string, listener: Listener): void {
@@ -23,7 +23,7 @@ class Emitter {
 class Channel extends Emitter {
   subscribed = false;
   subscriptionPending = true;
-  /** How often it was asked for. */
+  /** How often it was requested. */
   asked = 1;
   subscribe(): void {
     this.asked++;
@@ -84,8 +84,8 @@ function listen(more: Partial<PusherSourceOptions> = {}, pusher: Client = new Cl
   return { pusher, channel, connections, errors, close };
 }
 
-describe('a channel whose authorization fails', () => {
-  it('is tried again after waits that double up to half a minute, and goes back to live', async () => {
+describe('a channel with a failed authorization', () => {
+  it('is retried after waits that double up to 30 seconds, and goes live again', async () => {
     const { channel, connections, errors } = listen();
     const waits: number[] = [];
     for (let tries = 1; tries <= 8; tries++) {
@@ -112,7 +112,7 @@ describe('a channel whose authorization fails', () => {
     ['Retry After 120 s', 120_000],
     ['retry after 99999 s', 300_000],
     ['retry after soon', 500],
-  ])('waits as long as the endpoint wants: %s', async (words, ms) => {
+  ])('waits as long as the endpoint asks: %s', async (words, ms) => {
     const { channel } = listen();
     channel.refuse({ error: `POST /auth answered 429, ${words}.` });
     await vi.advanceTimersByTimeAsync(ms - 1);
@@ -121,7 +121,7 @@ describe('a channel whose authorization fails', () => {
     expect(channel.asked).toBe(2);
   });
 
-  it.each([401, 403, 404, 410, 422])('with %i is not tried again, and says why', async (status) => {
+  it.each([401, 403, 404, 410, 422])('with %i is not retried, and has a reason', async (status) => {
     const { channel, connections, errors, pusher } = listen();
     channel.refuse({ status });
     await vi.advanceTimersByTimeAsync(600_000);
@@ -129,14 +129,14 @@ describe('a channel whose authorization fails', () => {
     expect(connections).toEqual(['connecting', 'offline']);
     expect(errors).toMatchObject([{ status, isFinal: true }]);
     expect(errors[0]?.message).toContain(`the auth endpoint answered ${status}: `);
-    // a connection that begins anew asks anew, by itself
+    // a new connection requests the channel again by itself
     pusher.move('connecting');
     pusher.move('connected');
     channel.confirm();
     expect(connections.at(-1)).toBe('live');
   });
 
-  it('is not tried while there is no connection, and not after it was closed', async () => {
+  it('is not retried without a connection or after a close', async () => {
     const { channel, pusher, close } = listen();
     channel.refuse({ status: 500 });
     pusher.move('unavailable');
@@ -151,11 +151,11 @@ describe('a channel whose authorization fails', () => {
 });
 
 describe('a channel that is never confirmed', () => {
-  it('is asked for again, each time after the time for a confirmation and a wait', async () => {
+  it('is requested again after each timeout and wait', async () => {
     const { channel, connections, errors } = listen({ subscribeMs: 2_000 });
     await vi.advanceTimersByTimeAsync(2_000);
     expect(connections).toEqual(['connecting', 'offline']);
-    expect(errors[0]?.message).toContain('was not confirmed within 2000 ms. It is tried again');
+    expect(errors[0]?.message).toContain('was not confirmed within 2000 ms. It is retried');
     await vi.advanceTimersByTimeAsync(500);
     expect(channel.asked).toBe(2);
     await vi.advanceTimersByTimeAsync(2_000 + 1_000);
@@ -171,7 +171,7 @@ describe('a channel that is never confirmed', () => {
     [4200, 'could not handle a message'],
     [4301, 'limit of messages'],
     [4399, 'refused what the client sent'],
-  ])('says what %i means', async (code, words) => {
+  ])('explains code %i', async (code, words) => {
     const { pusher, errors } = listen();
     pusher.connection.emit('error', { type: 'PusherError', data: { code, message: 'x' } });
     await vi.advanceTimersByTimeAsync(10_000);
@@ -180,8 +180,8 @@ describe('a channel that is never confirmed', () => {
   });
 });
 
-describe('a channel that the page asked for in the meantime', () => {
-  it('is live with the next try, though its confirmation was for the page', async () => {
+describe('a channel that the page requested in the meantime', () => {
+  it('is live with the next attempt, although its confirmation was for the page', async () => {
     const { pusher, channel, connections } = listen();
     channel.refuse({ status: 503 });
     pusher.unsubscribe('private-agent.s');
@@ -191,20 +191,20 @@ describe('a channel that the page asked for in the meantime', () => {
   });
 });
 
-describe('a connection that is lost', () => {
+describe('a lost connection', () => {
   it.each<[string, number | null, boolean, string]>([
     ['unavailable', null, false, 'has no connection (unavailable)'],
-    ['disconnected', null, false, 'disconnected. It goes back to live when connect() is called'],
+    ['disconnected', null, false, 'disconnected. Call connect() on it to go live again'],
     ['disconnected', 4001, true, 'there is no app with this key'],
-    ['disconnected', 4004, true, 'as many connections as it may have'],
-    ['disconnected', 4050, true, 'refuses this connection as it is'],
+    ['disconnected', 4004, true, 'reached its limit of connections'],
+    ['disconnected', 4050, true, 'server refuses this connection'],
     ['disconnected', 4302, true, 'limit of the watchlist'],
-    ['disconnected', 4000, false, 'over TLS only'],
-    ['disconnected', 4201, false, 'It goes back to live when connect() is called'],
+    ['disconnected', 4000, false, 'only TLS connections'],
+    ['disconnected', 4201, false, 'Call connect() on it to go live again'],
     ['unavailable', 4100, false, 'over capacity'],
-    ['unavailable', 4150, false, 'connect again later'],
+    ['unavailable', 4150, false, 'reconnect later'],
     ['unavailable', 4201, false, 'did not answer a ping'],
-    ['unavailable', 4250, false, 'asks to connect again'],
+    ['unavailable', 4250, false, 'asks to reconnect'],
     ['unavailable', 1006, false, 'the connection was closed'],
     ['failed', null, true, 'WebSockets are not supported'],
     ['something new', null, false, 'has no connection (something new)'],
@@ -233,7 +233,7 @@ describe('a connection that is lost', () => {
     expect(errors[0]?.message).not.toContain('4009');
   });
 
-  it('what an earlier connection said is not the cause of silence on the next', async () => {
+  it('an error of an earlier connection is not the cause of a timeout on the next', async () => {
     const { pusher, errors } = listen();
     pusher.connection.emit('error', { data: { code: 4201 } });
     pusher.move('connecting');
@@ -243,7 +243,7 @@ describe('a connection that is lost', () => {
     expect(errors.at(-1)?.message).not.toContain('4201');
   });
 
-  it('an error of long ago is not its cause', async () => {
+  it('an old error is not its cause', async () => {
     const { pusher, channel, errors } = listen();
     channel.confirm();
     pusher.connection.emit('error', { data: { code: 4009 } });
@@ -253,8 +253,8 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('what it bound', () => {
-  it('is unbound when it closes', () => {
+describe('bound listeners', () => {
+  it('are unbound when the source closes', () => {
     const pusher = new Client();
     const { channel, close } = listen({}, pusher);
     expect(channel.listeners.length).toBeGreaterThan(10);
@@ -263,7 +263,7 @@ describe('what it bound', () => {
     expect(pusher.channels.size).toBe(0);
   });
 
-  it('moves along where the page has left the channel and the source asks for it again', async () => {
+  it('move to the new channel after the page has left the old one', async () => {
     const { pusher, channel, connections, close } = listen();
     pusher.unsubscribe('private-agent.s');
     await vi.advanceTimersByTimeAsync(10_000 + 500);

@@ -9,13 +9,13 @@ import { SourceError } from './source-error.ts';
 
 export interface ChannelOptions extends ReadOptions {
   readonly sessionId: string;
-  /** How long the server may take to confirm the channel. Default: 10 seconds. */
+  /** Milliseconds in which the server must confirm the channel. Default: 10,000. */
   readonly subscribeMs?: number;
-  /** Between the tries of a channel that was not confirmed, or whose authorization failed and may pass. */
+  /** Waits before a retry, if the channel was not confirmed or its authorization failed temporarily. */
   readonly backoff?: BackoffOptions;
 }
 
-/** What Echo and Pusher have in common: a channel that replays nothing and does not always say no. */
+/** Creates a source for Echo or Pusher: a channel that replays nothing and does not always report a refusal. */
 export function channelSource(
   options: ChannelOptions,
   channel: string,
@@ -28,20 +28,20 @@ export function channelSource(
   };
 }
 
-/** An error of the connection is taken for the cause of what follows within this time. */
+/** Milliseconds in which an error of the connection counts as the cause of a loss. */
 const CAUSE_MS = 15_000;
 
-/** One screen on one channel: live, or offline with a reason and, unless that is final, a next try. */
+/** One source on one channel: live, or offline with a reason and, unless that is final, a retry. */
 class Listening {
   readonly #link: ChannelLink;
   readonly #sink: EnvelopeSink;
   readonly #channel: string;
   readonly #options: ChannelOptions;
   #isOpen = true;
-  /** Of the wait for a confirmation, or for the next try. */
+  /** Timer of the confirmation or of the next attempt. */
   #wait: AbortController | null = null;
   #failures = 0;
-  /** The last code the connection reported: a wrong signature shows up only there. */
+  /** The last code that the connection reported: only it shows a wrong signature. */
   #said: { readonly code: number; readonly at: number } | null = null;
 
   constructor(link: ChannelLink, sink: EnvelopeSink, channel: string, options: ChannelOptions) {
@@ -77,7 +77,7 @@ class Listening {
       this.#sink.failed(
         new SourceError(
           'unreadable',
-          `${this.#channel} brought something that is no envelope. It was skipped.`,
+          `${this.#channel} sent something that is not an envelope. It was skipped.`,
         ),
       );
   };
@@ -125,7 +125,7 @@ class Listening {
     });
   }
 
-  /** A connection that is lost meanwhile begins anew by itself, and its channels with it. */
+  /** A lost connection reconnects by itself, with its channels. */
   #tryLater(atLeastMs: number): void {
     const wait = backoff(this.#failures, this.#options.backoff);
     this.#failures += 1;
@@ -165,7 +165,7 @@ class Listening {
   }
 }
 
-/** pusher-js wraps it: `{ type, error: { type, data: { code } } }` or `{ data: { code } }`. */
+/** Reads the code, which pusher-js wraps: `{ type, error: { type, data: { code } } }` or `{ data: { code } }`. */
 function codeOf(error: unknown): number | null {
   const dataIn = (value: unknown): unknown => (isRecord(value) ? value['data'] : null);
   const data = dataIn(isRecord(error) ? error['error'] : null) ?? dataIn(error);
@@ -173,7 +173,7 @@ function codeOf(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
-/** pusher-js gives a status and no headers; `channelAuthorizer` writes both into the words of its error. */
+/** pusher-js exposes a status and no headers; `channelAuthorizer` writes both into the message of its error. */
 function refusedChannel(channel: string, error: unknown): SourceError {
   const { status, error: words = '' } = isRecord(error) ? error : {};
   const text = typeof words === 'string' ? words : '';
@@ -182,7 +182,7 @@ function refusedChannel(channel: string, error: unknown): SourceError {
   const retryAfter = /\bretry after (\d{1,6}) s\b/i.exec(text)?.[1] ?? null;
   const what =
     known === 0
-      ? `${channel} was not authorized: the auth endpoint gave no answer`
+      ? `${channel} was not authorized: the auth endpoint did not answer`
       : `${channel} was not authorized: the auth endpoint answered ${known}`;
   return httpFailure(what, known, retryAfter);
 }
@@ -190,5 +190,5 @@ function refusedChannel(channel: string, error: unknown): SourceError {
 const unconfirmedChannel = (channel: string, ms: number, code: number | null): SourceError =>
   new SourceError(
     'unreachable',
-    `${channel} was not confirmed within ${ms} ms${code === null ? '' : `; the server reported ${pusherCodeText(code)}`}. It is tried again. A wrong signature is answered with silence on this wire: check that the auth endpoint signs with the secret that belongs to the client's app key.`,
+    `${channel} was not confirmed within ${ms} ms${code === null ? '' : `; the server reported ${pusherCodeText(code)}`}. It is retried. The server does not answer a wrong signature: check that the auth endpoint signs with the secret of the client's app key.`,
   );

@@ -2,10 +2,10 @@ import type { PusherClient } from './pusher-source.ts';
 import { channelSource, type ChannelOptions } from './channel-source.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
 
-/** An instance of `laravel-echo` with a Pusher-protocol broadcaster, as far as it is used here. */
+/** The parts of a `laravel-echo` instance with a Pusher-protocol broadcaster that are used here. */
 export interface EchoClient {
   readonly connector: {
-    /** What Echo wraps, with `broadcaster: 'reverb'` or `'pusher'`. */
+    /** The client that Echo wraps, with `broadcaster: 'reverb'` or `'pusher'`. */
     readonly pusher: PusherClient;
   };
   private(channel: string): unknown;
@@ -17,8 +17,8 @@ export interface EchoSourceOptions extends ChannelOptions {
 }
 
 /**
- * Listens on `agent.{id}` with an Echo of yours, whose connection stays yours. The channel is left with the last source
- * on it, unless the page had joined it before or listens on it itself.
+ * Listens on `agent.{id}` with your Echo instance, whose connection it does not close. The last source leaves the
+ * channel, unless the page had joined it before or listens on it itself.
  */
 export function echoSource(options: EchoSourceOptions): EnvelopeSource {
   const { echo, sessionId } = options;
@@ -31,7 +31,7 @@ export function echoSource(options: EchoSourceOptions): EnvelopeSource {
       isJoined: () => pusher.channel(name) !== undefined,
       join: () => {
         echo.private(`agent.${sessionId}`);
-        // listeners on the channel itself can be taken off one by one, those on Echo's cannot
+        // listeners on the channel can be removed one by one, those on Echo's channel cannot
         return pusher.subscribe(name);
       },
       leave: () => echo.leaveChannel(name),

@@ -1,6 +1,6 @@
 import { SourceError, type SourceErrorCode } from './source-error.ts';
 
-/** What an HTTP status means, for every source alike; 0 where there was no answer. Only the first two are final. */
+/** Error codes by HTTP status, for every source; 0 if there was no response. Only the first two are final. */
 function codeOfStatus(status: number): SourceErrorCode {
   if (status === 404 || status === 410) return 'not_found';
   if (status >= 200 && status < 300) return 'unreadable';
@@ -9,7 +9,7 @@ function codeOfStatus(status: number): SourceErrorCode {
   return isTemporary ? 'unreachable' : 'refused';
 }
 
-/** `what` begins the sentence: who answered with the status. */
+/** Creates the error of a status. `what` starts the sentence: who answered. */
 export function httpFailure(
   what: string,
   status: number,
@@ -29,33 +29,33 @@ function meaningOf(code: SourceErrorCode, status: number): string {
     case 'not_found':
       return ': there is no such session, or it belongs to another user. Check the address and the session id.';
     case 'refused':
-      return ': the request is not one that it takes. Check the address and the headers.';
+      return ': it does not accept the request. Check the address and the headers.';
     case 'unreadable':
-      return ' with something that is not JSON, often a sign-in page. It is tried again; check the address.';
+      return ' with something that is not JSON, often a sign-in page. Check the address. The request is retried.';
     case 'unreachable':
-      return ', expected 200. It is tried again.';
+      return ', expected 200. The request is retried.';
   }
 }
 
-const LONGEST_WAIT_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 
-/** Seconds or a date; 0 where it is neither. */
+/** Parses seconds or a date; 0 if it is neither. */
 export function retryAfterMs(text: string | null, now: number = Date.now()): number {
   if (text === null || text.trim() === '') return 0;
   const seconds = Number(text);
   const ms = Number.isNaN(seconds) ? Date.parse(text) - now : seconds * 1000;
-  return Number.isNaN(ms) ? 0 : Math.min(LONGEST_WAIT_MS, Math.max(0, ms));
+  return Number.isNaN(ms) ? 0 : Math.min(MAX_WAIT_MS, Math.max(0, ms));
 }
 
-/** What the codes of the Pusher protocol say, in words. */
+/** Meanings of the Pusher protocol's codes. */
 const meanings: ReadonlyMap<number, string> = new Map([
-  [4000, 'the app takes connections over TLS only'],
+  [4000, 'the app accepts only TLS connections'],
   [
     4001,
     'there is no app with this key; check the key of the client and the server it connects to',
   ],
   [4003, 'the app is disabled'],
-  [4004, 'the app has as many connections as it may have'],
+  [4004, 'the app has reached its limit of connections'],
   [4005, 'the path of the connection is wrong'],
   [4006, 'the version of the client is malformed'],
   [4007, 'the version of the protocol is not supported'],
@@ -65,33 +65,33 @@ const meanings: ReadonlyMap<number, string> = new Map([
     'unauthorized: a channel was signed with another secret, or the origin of the page is not allowed',
   ],
   [4100, 'the server is over capacity'],
-  [4200, 'the server could not handle a message and asks to connect again'],
+  [4200, 'the server could not handle a message and asks to reconnect'],
   [4201, 'the client did not answer a ping in time'],
   [4202, 'the connection was closed after a time without activity'],
   [4301, 'the limit of messages that a client may send was reached, or client events are disabled'],
   [4302, 'the limit of the watchlist was reached'],
 ]);
 
-/** `4004: the app has as many connections as it may have`, by the class of the code where it is not known. */
+/** Returns `4004: the app has reached its limit of connections`, by the class of the code if the code is unknown. */
 export function pusherCodeText(code: number): string {
   return `${code}: ${meanings.get(code) ?? classOf(code)}`;
 }
 
 function classOf(code: number): string {
   if (code < 4000 || code >= 4400) return 'the connection was closed';
-  if (code < 4100) return 'the server refuses this connection as it is';
-  if (code < 4200) return 'the server asks to connect again later';
-  if (code < 4300) return 'the server asks to connect again';
+  if (code < 4100) return 'the server refuses this connection';
+  if (code < 4200) return 'the server asks to reconnect later';
+  if (code < 4300) return 'the server asks to reconnect';
   return 'the server refused what the client sent';
 }
 
-/** Whether the client must not connect again as it is: Pusher clients then stay disconnected. */
+/** Whether the code is final: Pusher clients then stay disconnected. */
 const isFinalCode = (code: number): boolean =>
   (code > 4000 && code < 4100) || (code >= 4300 && code < 4400);
 
-/** Why a Pusher client in this state has no connection. */
+/** Explains why a Pusher client in this state has no connection. */
 export function connectionFailure(state: string, code: number | null): SourceError {
-  const said = code === null ? '' : ` The server said ${pusherCodeText(code)}.`;
+  const said = code === null ? '' : ` The server reported ${pusherCodeText(code)}.`;
   switch (state) {
     case 'failed':
       return new SourceError(
@@ -102,16 +102,16 @@ export function connectionFailure(state: string, code: number | null): SourceErr
       return code !== null && isFinalCode(code)
         ? new SourceError(
             'refused',
-            `The Pusher server refused the connection with ${pusherCodeText(code)}. The client does not try again: fix the cause, then call connect() on it.`,
+            `The Pusher server refused the connection with ${pusherCodeText(code)}. The client does not retry. Fix the cause, then call connect() on it.`,
           )
         : new SourceError(
             'unreachable',
-            `The Pusher client is disconnected.${said} It goes back to live when connect() is called on it.`,
+            `The Pusher client is disconnected.${said} Call connect() on it to go live again.`,
           );
     default:
       return new SourceError(
         'unreachable',
-        `The Pusher client has no connection (${state}).${said} It keeps trying: check that the server runs, and its host, port and TLS.`,
+        `The Pusher client has no connection (${state}).${said} It keeps retrying. Check that the server runs, and its host, port and TLS.`,
       );
   }
 }

@@ -1,10 +1,12 @@
-/** Calls back once, soon; what it returns takes that back. */
+/** Schedules one callback; returns a function that cancels it. */
 export type Schedule = (flush: () => void) => () => void;
 
-/** A hidden tab gets no frames: then a timer shows what came. */
+/** A hidden tab gets no frames, so a timer flushes. */
 const hiddenMs = 100;
 
-/** With the next frame, so that a thousand chunks a second are drawn sixty times; without a screen after 16 ms. */
+/**
+ * Flushes with the next frame, so that a thousand chunks per second cause 60 renders; after 16 ms without a browser.
+ */
 export const frameSchedule: Schedule = (flush) => {
   const hasFrames = typeof requestAnimationFrame === 'function';
   const frame = hasFrames ? requestAnimationFrame(() => done()) : null;

@@ -9,7 +9,7 @@ const accepted = json({ sessionId: 'ses 1', executionId: 'exe_1', status: 'proce
 
 describe('httpActions', () => {
   it('sends each request to its route, with the current headers', async () => {
-    const server = await serve(...Array.from({ length: 9 }, () => accepted));
+    const server = await serve(...Array.from({ length: 10 }, () => accepted));
     let asked = 0;
     const actions = httpActions({
       base: `${server.url}/`,
@@ -26,6 +26,7 @@ describe('httpActions', () => {
     await actions.stop();
     await actions.resume();
     await actions.resume({ steps: 5 });
+    await actions.retry();
     const at = '/v1/sessions/ses%201';
     expect(server.requests.map(({ path, body }) => [path, body])).toEqual([
       [`${at}/messages`, { content: 'Hello', executionId: 'msg_1' }],
@@ -37,13 +38,14 @@ describe('httpActions', () => {
       [`${at}/stop`, {}],
       [`${at}/resume`, {}],
       [`${at}/resume`, { grant: { steps: 5 } }],
+      [`${at}/retry`, {}],
     ]);
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((count) => `Bearer ${count}`),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((count) => `Bearer ${count}`),
     );
   });
 
-  it('reads what the user may still grant from the session; an older server says nothing', async () => {
+  it('reads what the user may still grant from the session; an older server sends nothing', async () => {
     const allowance = { left: { steps: 3 }, grant: { steps: 3 } };
     const server = await serve(
       json({ id: 's', allowance }),
@@ -57,14 +59,14 @@ describe('httpActions', () => {
     expect(server.requests.map(({ path }) => path)).toEqual(Array(3).fill('/v1/sessions/s'));
   });
 
-  it('lets a message wait where that was asked for', async () => {
+  it('queues a message with whenBusy', async () => {
     const server = await serve(accepted);
     const actions = httpActions({ base: server.url, sessionId: 's', whenBusy: 'queue' });
     await actions.send('Next', { id: 'msg_1' });
     expect(server.requests[0]?.body['whenBusy']).toBe('queue');
   });
 
-  it('a refusal carries the words of the server', async () => {
+  it('a refusal has the message of the server', async () => {
     const server = await serve(refusal(409, 'conflict', 'Session "s" is busy.'));
     const { stop } = httpActions({ base: server.url, sessionId: 's' });
     await expect(stop()).rejects.toMatchObject({
@@ -75,7 +77,7 @@ describe('httpActions', () => {
     });
   });
 
-  it('a message that was taken before its answer got lost counts as sent when it is tried again', async () => {
+  it('a retried message counts as sent if the server had accepted it', async () => {
     const taken = refusal(409, 'conflict', 'has begun before', { executionId: 'msg_1' });
     const other = refusal(409, 'conflict', 'is busy', { executionId: 'exe_9' });
     const server = await serve(taken, other);
@@ -84,7 +86,7 @@ describe('httpActions', () => {
     await expect(send('Hello', { id: 'msg_1' })).rejects.toThrow('is busy');
   });
 
-  it('reports a missing response, and shows nothing of a page that is not the server', async () => {
+  it("reports a missing response, and shows nothing of another server's page", async () => {
     const server = await serve(json('<h1>Bad gateway</h1>', 502), mute);
     const { stop } = httpActions({ base: server.url, sessionId: 's' });
     const thrown = await stop().catch((error: unknown) => error);
@@ -95,7 +97,7 @@ describe('httpActions', () => {
   });
 });
 
-it('httpSession listens where it acts', async () => {
+it('httpSession reads and acts on the same session', async () => {
   const server = await serve(json({ execution_id: null, envelopes: [], seq: 0, more: false }));
   const { source, actions } = httpSession({
     base: server.url,
@@ -106,5 +108,12 @@ it('httpSession listens where it acts', async () => {
   await source.refill?.(null, new AbortController().signal);
   expect(server.requests[0]?.path).toBe('/v1/sessions/a%2Fb/log');
   expect(server.requests[0]?.headers.authorization).toBe('Bearer t');
-  expect(Object.keys(actions).toSorted()).toEqual(['approve', 'deny', 'resume', 'send', 'stop']);
+  expect(Object.keys(actions).toSorted()).toEqual([
+    'approve',
+    'deny',
+    'resume',
+    'retry',
+    'send',
+    'stop',
+  ]);
 });

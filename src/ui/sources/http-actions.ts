@@ -7,21 +7,21 @@ import type { AgentSessionActions } from './session-actions.ts';
 import { sseSource, type SseSourceOptions } from './sse-source.ts';
 
 export interface HttpActionsOptions extends HttpOptions {
-  /** Where onward/server answers, such as `/api`. */
+  /** Base URL of onward/server, such as `/api`. */
   readonly base: string;
   readonly sessionId: string;
-  /** A message for a session at work: `queue` lets it wait for its turn. Default: the server refuses it. */
+  /** What to do with a message for a busy session: `queue` accepts it. Default: the server refuses it. */
   readonly whenBusy?: 'refuse' | 'queue';
 }
 
-/** An answer that was no, in the server's words. */
+/** A refused request, with the server's message. */
 export class HttpActionError extends Error {
   override readonly name = 'HttpActionError';
-  /** 0 where there was no answer at all. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** The server's `error.code`, such as `conflict`; `unreachable` without an answer. */
+  /** The server's `error.code`, such as `conflict`; `unreachable` without a response. */
   readonly code: string;
-  /** The execution that the answer is about, where it names one. */
+  /** The execution that the response names, if any. */
   readonly executionId: string | null;
 
   constructor(
@@ -36,14 +36,14 @@ export class HttpActionError extends Error {
     this.executionId = options.executionId ?? null;
   }
 
-  /** Works across duplicate installs, where `instanceof` does not. */
+  /** Whether `error` is an `HttpActionError`. Works across duplicate installs, where `instanceof` does not. */
   static is(error: unknown, code?: string): error is HttpActionError {
     const candidate = error as Partial<HttpActionError> | null;
     return candidate?.name === 'HttpActionError' && (code === undefined || candidate.code === code);
   }
 }
 
-/** What a user can do in a session, as requests to onward/server. */
+/** Creates the user's actions as requests to onward/server. */
 export function httpActions(options: HttpActionsOptions): Required<AgentSessionActions> {
   const session = sessionUrl(options);
   const { whenBusy } = options;
@@ -57,7 +57,7 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
       try {
         return await post('messages', body);
       } catch (thrown) {
-        // the first try had reached the server, and only its answer was lost
+        // the first attempt had reached the server, and only its response was lost
         if (HttpActionError.is(thrown, 'conflict') && thrown.executionId === id)
           return { executionId: id };
         throw thrown;
@@ -68,17 +68,18 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
     stop: () => post('stop', {}),
     resume: (grant?: Grants) => post('resume', grant === undefined ? {} : { grant: { ...grant } }),
+    retry: () => post('retry', {}),
   };
 }
 
 export interface HttpSessionOptions
   extends HttpActionsOptions, Pick<SseSourceOptions, 'silenceMs' | 'backoff'> {}
 
-/** One line for a screen on onward/server: `useAgentSession(httpSession({ base: '/api', sessionId }))`. */
+/** Creates source and actions for onward/server: `useAgentSession(httpSession({ base: '/api', sessionId }))`. */
 export function httpSession(options: HttpSessionOptions): {
   readonly source: EnvelopeSource;
   readonly actions: Required<AgentSessionActions>;
-  /** What the user may still grant. */
+  /** Reads what the user may still grant. */
   readonly allowance: () => Promise<GrantAllowance | null>;
 } {
   const session = sessionUrl(options);
@@ -97,7 +98,7 @@ export function httpSession(options: HttpSessionOptions): {
     actions: httpActions(options),
     async allowance() {
       const detail = await requestJson(session, { method: 'GET' }, options);
-      // of our own server; one of an earlier release has none
+      // from our own server; an earlier release sends none
       return isRecord(detail) ? ((detail['allowance'] ?? null) as GrantAllowance | null) : null;
     },
   };
@@ -139,7 +140,7 @@ async function requestJson(
   throw refusal(`${request.method} ${shown(url)}`, response.status, answer);
 }
 
-/** In the server's words where it is ours; a proxy in between says nothing worth showing. */
+/** Returns the server's message; a response of a proxy is not shown. */
 function refusal(request: string, status: number, answer: unknown): HttpActionError {
   const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
   const { code, message, details } = error;

@@ -9,19 +9,19 @@ import { SourceError } from './source-error.ts';
 type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface HttpOptions {
-  /** A function is asked before each request: for tokens that change. */
+  /** Headers, or a function that is called before each request, for tokens that change. */
   readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
-  // its own name is unknown to the types of Node
-  /** `include` to send cookies to another origin. */
+  // the types of Node lack this name
+  /** `include` sends cookies to another origin. */
   readonly credentials?: RequestInit['credentials'];
   readonly fetch?: typeof fetch;
 }
 
-/** How a source reads what its stream does not bring: by address, or by a function of yours. */
+/** How a source reads what its stream does not deliver: by URL, or by a function of yours. */
 export interface ReadOptions extends HttpOptions {
-  /** Answers what the log has after a place, as a `Refill`. */
+  /** Returns the log after a position, as a `Refill`. */
   readonly refillUrl?: string;
-  /** Answers the conversation as UI messages. */
+  /** Returns the conversation as UI messages. */
   readonly historyUrl?: string;
   readonly refill?: NonNullable<EnvelopeSource['refill']>;
   readonly history?: NonNullable<EnvelopeSource['history']>;
@@ -43,7 +43,7 @@ export function readsOf(options: ReadOptions): Pick<EnvelopeSource, 'refill' | '
   return { ...(refill && { refill }), ...(history && { history }) };
 }
 
-/** One GET; an answer other than 2xx is thrown as what it means. */
+/** Sends a GET request; throws for a status other than 2xx. */
 export async function get(
   url: string,
   options: HttpOptions,
@@ -61,7 +61,7 @@ export async function get(
       ...(credentials && { credentials }),
     });
   } catch (cause) {
-    throw new SourceError('unreachable', `GET ${shown(url)} got no answer.`, { cause });
+    throw new SourceError('unreachable', `GET ${shown(url)} got no response.`, { cause });
   }
   if (response.ok) return response;
   void response.body?.cancel().catch(() => {});
@@ -69,7 +69,7 @@ export async function get(
   throw httpFailure(what, response.status, response.headers.get('retry-after'));
 }
 
-/** Without the query, which may hold a token. */
+/** Returns the URL without its query, which may contain a token. */
 export const shown = (url: string): string => url.replace(/[?#].*$/s, '');
 
 async function json(url: string, options: HttpOptions, signal: AbortSignal): Promise<unknown> {
@@ -77,11 +77,14 @@ async function json(url: string, options: HttpOptions, signal: AbortSignal): Pro
   try {
     return await response.json();
   } catch {
-    throw new SourceError('unreadable', `GET ${shown(url)} answered something that is not JSON.`);
+    throw new SourceError(
+      'unreadable',
+      `GET ${shown(url)} answered with something that is not JSON.`,
+    );
   }
 }
 
-/** Asks `{url}?after={seq}@{execution}`; without a place, for the newest execution. */
+/** Requests `{url}?after={seq}@{execution}`; without a position, the newest execution. */
 async function httpRefill(
   url: string,
   place: LogPlace | null,
@@ -92,10 +95,10 @@ async function httpRefill(
   const asked = query && `${url}${url.includes('?') ? '&' : '?'}${query}`;
   const value = await json(asked || url, options, signal);
   if (isRecord(value) && Array.isArray(value['envelopes']) && typeof value['seq'] === 'number')
-    return value as unknown as Refill; // the envelopes are checked as they are read
+    return value as unknown as Refill; // the envelopes are checked when they are read
   throw new SourceError(
     'unreadable',
-    `GET ${shown(url)} did not answer a refill, expected { execution_id, envelopes, seq, more }.`,
+    `GET ${shown(url)} did not return a refill, expected { execution_id, envelopes, seq, more }.`,
   );
 }
 
@@ -109,25 +112,26 @@ async function httpHistory(
   if (Array.isArray(messages)) return messages as UiMessage[];
   throw new SourceError(
     'unreadable',
-    `GET ${shown(url)} did not answer a conversation, expected a list of UI messages or { messages }.`,
+    `GET ${shown(url)} did not return a conversation, expected a list of UI messages or { messages }.`,
   );
 }
 
 export interface RefReaderOptions extends HttpOptions {
-  /** Answers `{ value }` to `?ref=`. */
+  /** Expects `{ value }` in response to `?ref=`. */
   readonly url: string;
 }
 
-/** Fetches the whole of a value of which an envelope had only the beginning. */
+/** Creates a function that fetches the whole of a truncated value. */
 export const refReader =
   (options: RefReaderOptions): ((ref: string) => Promise<JsonValue>) =>
   async (ref) => {
     const { url } = options;
     const asked = `${url}${url.includes('?') ? '&' : '?'}ref=${encodeURIComponent(ref)}`;
     const value = await json(asked, options, new AbortController().signal);
-    if (isRecord(value) && 'value' in value) return value['value'] as JsonValue; // it came as JSON
+    if (isRecord(value) && 'value' in value) return value['value'] as JsonValue; // it arrived as
+    // JSON
     throw new SourceError(
       'unreadable',
-      `GET ${shown(url)} did not answer a value, expected { value }.`,
+      `GET ${shown(url)} did not return a value, expected { value }.`,
     );
   };

@@ -2,7 +2,7 @@ import type { PusherChannel, PusherConnection } from './channel-link.ts';
 import { channelSource, type ChannelOptions } from './channel-source.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
 
-/** A client of `pusher-js`, as far as it is used here. */
+/** The parts of a `pusher-js` client that are used here. */
 export interface PusherClient {
   readonly connection: PusherConnection;
   channel(name: string): PusherChannel | undefined;
@@ -15,8 +15,8 @@ export interface PusherSourceOptions extends ChannelOptions {
 }
 
 /**
- * Listens on `private-agent.{id}` with a `pusher-js` client of yours, whose connection stays yours. The channel is left
- * with the last source on it, unless the page had joined it before or listens on it itself.
+ * Listens on `private-agent.{id}` with your `pusher-js` client, whose connection it does not close. The last source
+ * leaves the channel, unless the page had joined it before or listens on it itself.
  */
 export function pusherSource(options: PusherSourceOptions): EnvelopeSource {
   const { pusher, sessionId } = options;

@@ -34,14 +34,14 @@ afterEach(() => {
 
 interface Stage extends Pick<FakeSource, 'sink'> {
   readonly store: SessionViewStore & { readonly close: () => void };
-  /** The log as the server has it; `sink` brings what of it arrives. */
+  /** The log of the server; `sink` delivers a part of it. */
   readonly log: Envelope[];
   readonly asked: () => number;
-  /** What it does in the place of an answer. */
+  /** Replaces the response. */
   instead: (() => Promise<Refill>) | null;
 }
 
-/** A page on a session of which one run has a log. */
+/** A page on a session with one run. */
 async function stage(
   options: Partial<EnvelopeSource> = {},
   more: SessionViewStoreOptions = {},
@@ -72,21 +72,13 @@ async function stage(
   return page;
 }
 
-/** As many envelopes of a short answer as there are; the rest of them is lost. */
+/** Delivers some envelopes of a short answer and loses the rest. */
 async function answering(
   arriving: (all: readonly Envelope[]) => readonly Envelope[],
   options: Partial<EnvelopeSource> = {},
 ): Promise<Stage> {
   const page = await stage(options);
-  const wire = new Wire();
-  page.log.push(
-    wire.started(),
-    wire.user('hi'),
-    wire.step(1),
-    wire.says('hello'),
-    wire.stepDone(1),
-    wire.ends('completed'),
-  );
+  page.log.push(...new Wire().answered());
   for (const envelope of arriving(page.log)) page.sink().envelope(envelope);
   await seconds(1);
   return page;
@@ -104,10 +96,10 @@ const isDone = ({ store }: Stage): boolean => {
 describe('silence while something is expected', () => {
   it.each<[string, (all: readonly Envelope[]) => readonly Envelope[]]>([
     ['the last envelope', (all) => all.slice(0, -1)],
-    ['all behind the first', (all) => all.slice(0, 1)],
+    ['everything after the first', (all) => all.slice(0, 1)],
     ['the end and something in the middle', (all) => [all[0]!, all[1]!, all[2]!, all[4]!]],
-    ['the answer, though the end came', (all) => [all[0]!, all[1]!, all[2]!, all[5]!]],
-  ])('%s was lost: the log is asked within ten seconds', async (_what, arriving) => {
+    ['the answer, although the end arrived', (all) => [all[0]!, all[1]!, all[2]!, all[5]!]],
+  ])('polls the log within ten seconds if %s was lost', async (_what, arriving) => {
     for (const replays of [false, true]) {
       const page = await answering(arriving, { replays });
       await seconds(10);
@@ -120,10 +112,10 @@ describe('silence while something is expected', () => {
     }
   });
 
-  it('whatever is lost at the end of a run, the screen ends as the log does', async () => {
+  it('the view ends like the log, whatever is lost at the end of a run', async () => {
     for (let lost = 1; lost < 64; lost++) {
       const page = await answering((all) => all.filter((_e, i) => (lost & (1 << i)) === 0));
-      // a page that has not heard of the run at all has sent the message
+      // a page that has no envelope of the run has sent the message
       if (page.store.view().state.executionId === null)
         page.store.update((state) => withUserMessage(state, 'hi', 'local'));
       await seconds(12);
@@ -132,7 +124,7 @@ describe('silence while something is expected', () => {
     }
   });
 
-  it('ten minutes of a tool: it asks seven times, further and further apart', async () => {
+  it('polls seven times in ten minutes of a tool, with growing waits', async () => {
     const page = await stage();
     const wire = new Wire();
     page.log.push(wire.started(), wire.step(1), wire.tool('slow', 'call_1'));
@@ -144,7 +136,7 @@ describe('silence while something is expected', () => {
       if (page.asked() > before) at.push(second);
     }
     expect(at).toEqual([10, 30, 70, 150, 270, 390, 510]);
-    // something is heard: the next silence is a new one
+    // an envelope arrives: the wait starts again
     page.log.push(wire.toolDone('slow', 'call_1', 'ok'));
     page.sink().envelope(page.log.at(-1)!);
     await seconds(9);
@@ -153,7 +145,7 @@ describe('silence while something is expected', () => {
     expect(page.asked()).toBe(8);
   });
 
-  it('a channel that brings nothing any more: the log keeps the screen up to date', async () => {
+  it('keeps the view up to date from the log if the channel delivers nothing', async () => {
     const page = await stage();
     const wire = new Wire();
     page.log.push(wire.started());
@@ -166,7 +158,7 @@ describe('silence while something is expected', () => {
     }
   });
 
-  it('chunks are heard too: while text comes nothing is asked', async () => {
+  it('does not poll while chunks arrive', async () => {
     const page = await stage();
     const wire = new Wire();
     page.sink().envelope(wire.started());
@@ -178,7 +170,7 @@ describe('silence while something is expected', () => {
   });
 
   it.each(['paused', 'completed', 'stopped', 'cancelled', 'failed'] as const)(
-    'a run that is %s is left alone',
+    'does not poll a run that is %s',
     async (status) => {
       const page = await stage();
       const wire = new Wire();
@@ -191,7 +183,7 @@ describe('silence while something is expected', () => {
 
   const failing = (): Promise<never> => Promise.reject(new SourceError('unreachable', 'down'));
 
-  it('finds a run later that began while the log could not be read', async () => {
+  it('finds a run that started while the log could not be read', async () => {
     const page = await answering((all) => all);
     expect(isDone(page)).toBe(true);
     page.sink().connection('offline');
@@ -205,7 +197,7 @@ describe('silence while something is expected', () => {
     expect(page.store.view().state.messages.at(-1)?.content).toBe('again');
   });
 
-  it('a conversation that could not be read at the end of a run is read later', async () => {
+  it('reads the conversation later if it could not be read at the end of a run', async () => {
     const history = vi.fn<NonNullable<EnvelopeSource['history']>>(async () => []);
     history.mockImplementationOnce(failing);
     const page = await answering((all) => all, { history });
@@ -217,7 +209,7 @@ describe('silence while something is expected', () => {
     page.store.close();
   });
 
-  it('a log that cannot be read is asked once each time, however often other reads are tried', async () => {
+  it('polls a failing log once each time, even if other reads are retried', async () => {
     const page = await stage({}, { tries: 5 });
     const wire = new Wire();
     page.log.push(wire.started());
@@ -229,7 +221,7 @@ describe('silence while something is expected', () => {
     expect(page.asked()).toBe(2);
   });
 
-  it('pieces of a text that are lost are asked for at once, and not after silence', async () => {
+  it('requests lost chunks of a text immediately', async () => {
     const page = await stage();
     const wire = new Wire();
     page.log.push(wire.started());
@@ -254,14 +246,14 @@ describe('silence while something is expected', () => {
     expect(JSON.stringify(page.store.view().state.messages)).toContain('Hello you');
   });
 
-  it('a page that is looked at while it asks does not ask twice', async () => {
+  it('does not poll twice if the page becomes visible during a poll', async () => {
     const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     vi.stubGlobal('document', page);
     const asked: (() => void)[] = [];
     const ending = new AbortController();
     const ask = (): Promise<'nothing'> =>
       new Promise((resolve) => asked.push(() => resolve('nothing')));
-    quietWatch({ isExpecting: () => true, ask }, { random: () => 1 }, ending.signal).look();
+    quietWatch({ isExpecting: () => true, ask }, { random: () => 1 }, ending.signal).check();
     await seconds(10);
     page.dispatchEvent(new Event('visibilitychange'));
     expect(asked).toHaveLength(1);
@@ -271,7 +263,7 @@ describe('silence while something is expected', () => {
     ending.abort();
   });
 
-  it('a hidden page asks when it is looked at again, and a closed one never', async () => {
+  it('polls a hidden page when it becomes visible, and a closed one never', async () => {
     const page = Object.assign(new EventTarget(), { visibilityState: 'hidden' });
     vi.stubGlobal('document', page);
     const hidden = await answering((all) => all.slice(0, -1));
@@ -289,7 +281,7 @@ describe('silence while something is expected', () => {
     expect(closed.asked()).toBe(0);
   });
 
-  it('a message that the server took and of which nothing comes', async () => {
+  it('polls after an accepted message without envelopes', async () => {
     const page = await stage();
     const wire = new Wire();
     const controller = sessionController(page.store, () => ({
@@ -305,7 +297,7 @@ describe('silence while something is expected', () => {
     expect(isDone(page)).toBe(true);
   });
 
-  it('a message that could not be sent asks for nothing', async () => {
+  it('does not poll for a message that could not be sent', async () => {
     const page = await stage();
     const controller = sessionController(page.store, () => ({
       send: () => Promise.reject(new Error('no')),
@@ -315,7 +307,7 @@ describe('silence while something is expected', () => {
     expect(page.asked()).toBe(0);
   });
 
-  it('an approval that the server took and of which nothing comes', async () => {
+  it('polls after an accepted approval without envelopes', async () => {
     const page = await stage();
     const wire = new Wire();
     page.log.push(
@@ -337,7 +329,7 @@ describe('silence while something is expected', () => {
     expect(page.store.view().state.status).toBe('completed');
   });
 
-  it('a log that is away is asked again, its error goes with the first answer', async () => {
+  it('retries a failing log and clears the error with the first response', async () => {
     const page = await answering((all) => all.slice(0, -1));
     page.instead = () => Promise.reject(new SourceError('unreachable', 'away'));
     await seconds(60);
@@ -350,7 +342,7 @@ describe('silence while something is expected', () => {
     expect(page.store.view().error).toBeNull();
   });
 
-  it('a gap that could not be filled is filled when the log is back', async () => {
+  it('fills a gap when the log is available again', async () => {
     const page = await stage();
     page.instead = () => Promise.reject(new SourceError('unreachable', 'away'));
     const wire = new Wire();
@@ -364,7 +356,7 @@ describe('silence while something is expected', () => {
     expect(isDone(page)).toBe(true);
   });
 
-  it('who may not read the log does not ask again before something is heard', async () => {
+  it('does not poll after a refusal until an envelope arrives', async () => {
     const page = await answering((all) => all.slice(0, 2));
     page.instead = () => Promise.reject(new SourceError('refused', 'no'));
     await seconds(3_600);

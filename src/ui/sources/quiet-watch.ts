@@ -1,24 +1,24 @@
 import { backoff, type BackoffOptions } from './backoff.ts';
 
-/** What an answer of the log was worth: `refused` ends the asking until something is heard again. */
+/** Result of a poll: `refused` ends polling until an envelope arrives again. */
 export type AskResult = 'news' | 'nothing' | 'refused';
 
 export interface QuietWatchHost {
-  /** Something should come, be it only the end of the run. */
+  /** Whether an envelope is expected, if only the end of the run. */
   readonly isExpecting: () => boolean;
   readonly ask: () => Promise<AskResult>;
 }
 
 export interface QuietWatch {
-  /** Something came: the silence begins anew, and the waits with it. */
-  heard(): void;
-  /** Something may be expected from now on. */
-  look(): void;
+  /** Restarts the wait after an envelope arrived. */
+  received(): void;
+  /** Checks again whether an envelope is expected. */
+  check(): void;
 }
 
 /**
- * Asks when nothing arrived for a while though something is expected: nothing else shows that the last envelope
- * was lost. Each answer that brings nothing doubles the wait; a hidden page asks when it is looked at again.
+ * Polls when no envelope arrives for a while although one is expected: nothing else shows that the last one was lost.
+ * Each poll without news doubles the wait; a hidden page polls when it becomes visible again.
  */
 export function quietWatch(
   host: QuietWatchHost,
@@ -36,7 +36,7 @@ export function quietWatch(
 
   const wait = (): void => {
     if (timer === null && !signal.aborted)
-      timer = setTimeout(look, Math.max(0, since + waitMs - performance.now()));
+      timer = setTimeout(check, Math.max(0, since + waitMs - performance.now()));
   };
   const stopWaiting = (): void => {
     if (timer !== null) clearTimeout(timer);
@@ -47,10 +47,10 @@ export function quietWatch(
     asked = count;
     waitMs = waitFor(count);
   };
-  const look = (): void => {
+  const check = (): void => {
     stopWaiting();
     if (signal.aborted || isAsking || isRefused || !host.isExpecting()) return;
-    // one timer serves all that is heard meanwhile
+    // one timer serves all envelopes in between
     if (performance.now() < since + waitMs) return wait();
     if (!isHidden()) void ask();
   };
@@ -64,7 +64,7 @@ export function quietWatch(
   };
 
   const onVisible = (): void => {
-    if (!isHidden()) look();
+    if (!isHidden()) check();
   };
   const page = typeof document === 'object' ? document : null;
   page?.addEventListener('visibilitychange', onVisible);
@@ -74,13 +74,13 @@ export function quietWatch(
   });
 
   return {
-    heard() {
+    received() {
       isRefused = false;
       // the timer of a long wait would be late
       if (asked > 0) stopWaiting();
       begin(0);
     },
-    look() {
+    check() {
       const isExpecting = host.isExpecting();
       if (isExpecting && !wasExpecting) begin(0);
       wasExpecting = isExpecting;

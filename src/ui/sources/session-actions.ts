@@ -5,56 +5,63 @@ import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-
 import type { SessionViewStore } from './session-view-store.ts';
 import { toError } from './source-error.ts';
 
-/** Which call was answered: what `runtime.approve` and `runtime.deny` take beside its id. */
+/** Identifies an answered call: what `runtime.approve` and `runtime.deny` accept in addition to its id. */
 export interface ShownCall {
   readonly executionId: string;
   readonly argsHash?: string;
 }
 
-/** How a screen reaches your server. What is absent is not offered; a rejected promise is shown. */
+/** How the UI calls your server. Absent actions are not offered; a rejected promise is shown. */
 export interface AgentSessionActions {
   /**
-   * `id` is the same when the user tries again, so that a server can tell a repeat. May resolve to
+   * Sends a message. `id` stays the same when the user retries, so that a server can detect a repeat. May resolve to
    * `{ executionId }` of the run that answers.
    */
   readonly send?: (text: string, options: { readonly id: string }) => Promise<unknown>;
-  /** `shown` names the call as it is on the screen: hand it to your server, which refuses an answer to another one. */
+  /**
+   * Approves a call. `shown` identifies the visible call: pass it to your server, which refuses an answer to another
+   * one.
+   */
   readonly approve?: (callId: string, args?: JsonObject, shown?: ShownCall) => Promise<unknown>;
   readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
   readonly stop?: () => Promise<unknown>;
-  /** Without a grant: continues after a pause. */
+  /** Continues with a grant, or after a pause without one. */
   readonly resume?: (grant?: Grants) => Promise<unknown>;
+  /** Continues a parked session. */
+  readonly retry?: () => Promise<unknown>;
 }
 
 export type ActionKind = keyof AgentSessionActions;
 
-/** Something the user asked for, until the screen shows its effect. */
+/** A user action, until the view shows its effect. */
 export interface SessionAction {
   readonly id: string;
   readonly kind: ActionKind;
-  /** The call, the message, the stop or the execution it is about. */
+  /** Id of the call, message, stop or execution that it is about. */
   readonly about: string | null;
   readonly status: 'pending' | 'done' | 'failed';
   readonly error: Error | null;
 }
 
-/** What a user can do in a session; each resolves to whether the server took it, and never rejects. */
+/** The user's actions in a session. Each resolves to whether the server accepted it, and never rejects. */
 export interface SessionController {
   send(text: string): Promise<boolean>;
   approve(callId: string, args?: JsonObject): Promise<boolean>;
   deny(callId: string, reason: string): Promise<boolean>;
   stopRun(): Promise<boolean>;
   resume(grant?: Grants): Promise<boolean>;
+  /** Continues a parked session. */
+  retrySession(): Promise<boolean>;
   /** Tries a failed action again. */
   retry(actionId: string): Promise<boolean>;
-  /** Takes a failed action off the screen; of a message that was not sent nothing stays. */
+  /** Removes a failed action, and a message that was not sent. */
   dismiss(actionId: string): void;
 }
 
-/** Finished ones that are remembered: only the newest can still matter. */
+/** Maximum finished actions to keep: only the newest can still matter. */
 const maxKept = 50;
 
-/** What a user does, as a screen shows it: at once, with its progress and its failure. */
+/** Runs user actions and shows their progress and failure. */
 export function sessionController(
   store: SessionViewStore,
   actions: () => AgentSessionActions,
@@ -83,7 +90,7 @@ export function sessionController(
       put({ ...action, status: 'failed', error: toError(thrown) });
       return false;
     }
-    // a sent message is on the screen; the others are answered by what follows
+    // a sent message is visible; later envelopes answer the others
     if (action.kind === 'send') drop(action.id);
     else put({ ...action, status: 'done', error: null });
     work.delete(action.id);
@@ -133,12 +140,15 @@ export function sessionController(
     },
     resume(grant) {
       const { resume } = actions();
-      const about = store.view().state.stop?.timestamp ?? null;
       return begin(
         'resume',
-        about,
+        stopShown(store),
         resume && (() => (grant === undefined ? resume() : resume(grant))),
       );
+    },
+    retrySession() {
+      const { retry } = actions();
+      return begin('retry', stopShown(store), retry && (() => retry()));
     },
     retry(actionId) {
       const failed = store.view().actions.find(({ id }) => id === actionId);
@@ -154,6 +164,9 @@ export function sessionController(
   };
 }
 
+const stopShown = (store: SessionViewStore): string | null =>
+  store.view().state.stop?.timestamp ?? null;
+
 /** As it was on the screen when the button was pressed: a later try answers the same call. */
 function shownCall(store: SessionViewStore, callId: string): readonly [] | readonly [ShownCall] {
   const { approvals } = store.view().state;
@@ -163,13 +176,13 @@ function shownCall(store: SessionViewStore, callId: string): readonly [] | reado
   return [{ executionId, ...(argsHash !== undefined && { argsHash }) }];
 }
 
-/** A server that names the execution makes sure that its message takes the place of ours. */
+/** Returns the execution id of a response, so that the server's message replaces the pending one. */
 const executionOf = (answer: unknown): string | null => {
   const id = isRecord(answer) ? (answer['executionId'] ?? answer['execution_id']) : null;
   return typeof id === 'string' ? id : null;
 };
 
-/** The newest action of a kind about something. */
+/** Finds the newest action of a kind for a target. */
 export const actionFor = (
   actions: readonly SessionAction[],
   kind: ActionKind,

@@ -7,7 +7,7 @@ import { SourceError } from './source-error.ts';
 
 const quick = { reorderMs: 5, patienceMs: 20, backoff: { minMs: 1, maxMs: 2 }, schedule: atOnce };
 
-/** Shows with the next turn of the event loop. */
+/** Renders in the next turn of the event loop. */
 function atOnce(flush: () => void): () => void {
   const timer = setImmediate(flush);
   return () => clearImmediate(timer);
@@ -16,7 +16,7 @@ function atOnce(flush: () => void): () => void {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** All that happens by itself within this time. */
+/** Advances the fake timers. */
 const settle = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(30));
 
 const refillOf = (envelopes: readonly Envelope[], more: Partial<Refill> = {}): Refill => ({
@@ -32,7 +32,7 @@ const said = ({ state }: SessionView): string[] =>
   state.messages.filter(({ role }) => role !== 'status').map(({ content }) => content);
 
 describe('sessionViewStore', () => {
-  it('connects with the first listener and leaves with the last', async () => {
+  it('connects with the first listener and disconnects with the last', async () => {
     const { source, opened, closed } = fakeSource();
     const store = sessionViewStore(source, quick);
     expect(opened()).toBe(0);
@@ -49,7 +49,7 @@ describe('sessionViewStore', () => {
     expect(opened()).toBe(2);
   });
 
-  it('who leaves and comes back at once keeps the connection', async () => {
+  it('keeps the connection if a listener unsubscribes and subscribes again immediately', async () => {
     const { source, opened, closed } = fakeSource();
     const store = sessionViewStore(source, quick);
     store.subscribe(() => {})();
@@ -58,7 +58,7 @@ describe('sessionViewStore', () => {
     expect([opened(), closed()]).toEqual([1, 0]);
   });
 
-  it('a thousand chunks of one moment are one change', async () => {
+  it('shows a thousand chunks of one frame as one change', async () => {
     const { source, sink } = fakeSource();
     const views: SessionView[] = [];
     connectSession(source, (view) => views.push(view), quick);
@@ -72,7 +72,7 @@ describe('sessionViewStore', () => {
     expect(said(views.at(-1)!)).toEqual(['hi', 'x'.repeat(900)]);
   });
 
-  it('does not collect for ever where nothing is drawn', () => {
+  it('does not collect without limit if nothing is rendered', () => {
     const { source, sink } = fakeSource();
     const never = (): (() => void) => () => {};
     const { view } = connectSession(source, () => {}, { ...quick, schedule: never });
@@ -82,7 +82,7 @@ describe('sessionViewStore', () => {
     expect(view().state.status).toBe('processing');
   });
 
-  it('what came before the place is asked counts', () => {
+  it('includes envelopes that arrived before the position is read', () => {
     const { source, sink, place } = fakeSource();
     connectSession(source, () => {}, quick);
     const wire = new Wire();
@@ -92,14 +92,7 @@ describe('sessionViewStore', () => {
   });
 
   it('a gap is filled with one refill', async () => {
-    const wire = new Wire();
-    const all = [
-      wire.started(),
-      wire.user('hi'),
-      wire.step(1),
-      wire.says('hello'),
-      wire.stepDone(1),
-    ];
+    const all = new Wire().answered();
     const refill = vi.fn<NonNullable<EnvelopeSource['refill']>>(async (place) =>
       place ? refillOf(all.slice(1, 4)) : refillOf([], { execution_id: null }),
     );
@@ -118,7 +111,7 @@ describe('sessionViewStore', () => {
     expect(view().state.gap).toBeNull();
   });
 
-  it('what only came in the wrong order asks for nothing', async () => {
+  it('requests nothing for envelopes that arrive out of order', async () => {
     const wire = new Wire();
     const refill = vi.fn(async () => refillOf([]));
     const { source, sink } = fakeSource({ replays: true, refill });
@@ -134,7 +127,7 @@ describe('sessionViewStore', () => {
     expect(said(view())).toEqual(['hi', 'hello']);
   });
 
-  it('without anybody to ask, a gap is left after some patience', async () => {
+  it('skips a gap after a while if the source has no refill', async () => {
     const wire = new Wire();
     const { source, sink } = fakeSource();
     const { view } = connectSession(source, () => {}, quick);
@@ -150,9 +143,14 @@ describe('sessionViewStore', () => {
   it.each<[string, EnvelopeSource['refill'], number, boolean]>([
     ['fails each time', async () => Promise.reject(new Error('down')), 5, true],
     ['is refused', async () => Promise.reject(new SourceError('refused', 'no')), 1, false],
-    ['brings nothing', async () => refillOf([], { seq: 1 }), 1, false],
-    ['promises more, brings nothing', async () => refillOf([], { seq: 1, more: true }), 1, false],
-  ])('a refill that %s ends: the view continues', async (_case, answer, calls, staysOpen) => {
+    ['returns nothing', async () => refillOf([], { seq: 1 }), 1, false],
+    [
+      'promises more and returns nothing',
+      async () => refillOf([], { seq: 1, more: true }),
+      1,
+      false,
+    ],
+  ])('continues the view after a refill that %s', async (_case, answer, calls, staysOpen) => {
     const wire = new Wire();
     const refill = vi.fn(answer);
     const { source, sink } = fakeSource({ replays: true, refill });
@@ -166,24 +164,16 @@ describe('sessionViewStore', () => {
     await settle();
     expect(said(view())).toEqual(['hello']);
     expect(refill.mock.calls.filter(([place]) => place !== null)).toHaveLength(calls);
-    // what may be answered later is asked again later, see quiet-watch
+    // a temporary failure is retried later, see quiet-watch
     expect(view().state.gap !== null).toBe(staysOpen);
-    // further envelopes do not ask again at once
+    // further envelopes do not trigger another read immediately
     sink().envelope(wire.stepDone(1));
     await settle();
     expect(refill.mock.calls.filter(([place]) => place !== null)).toHaveLength(calls);
   });
 
   it('pages of a refill are read to the end', async () => {
-    const wire = new Wire();
-    const all = [
-      wire.started(),
-      wire.user('hi'),
-      wire.step(1),
-      wire.says('hello'),
-      wire.stepDone(1),
-      wire.ends('completed'),
-    ];
+    const all = new Wire().answered();
     const refill = vi.fn<NonNullable<EnvelopeSource['refill']>>(async (place) => {
       const after = place?.after ?? 0;
       return refillOf(all.slice(after, after + 2), { more: after + 2 < all.length });
@@ -196,7 +186,7 @@ describe('sessionViewStore', () => {
     expect(refill.mock.calls.map(([place]) => place?.after ?? null)).toEqual([null, 2, 4]);
   });
 
-  it('after a loss it asks for what was said meanwhile, also by the next run', async () => {
+  it('reads what was missed after a lost connection, also of the next run', async () => {
     const first = new Wire();
     const next = new Wire('exe_2');
     const rest = [first.started(), first.user('one'), first.says('1'), first.ends('completed')];
@@ -221,7 +211,7 @@ describe('sessionViewStore', () => {
     expect(view().state).toMatchObject({ executionId: 'exe_2', status: 'processing' });
   });
 
-  it('a source that replays is only asked where nothing is known', async () => {
+  it('refills from a source that replays only if nothing is known', async () => {
     const refill = vi.fn(async () => refillOf([], { execution_id: null }));
     const { source, sink } = fakeSource({ replays: true, refill });
     connectSession(source, () => {}, quick);
@@ -234,7 +224,7 @@ describe('sessionViewStore', () => {
     expect(refill).toHaveBeenCalledTimes(1);
   });
 
-  it('the end of a run reads the conversation, and the server wins', async () => {
+  it('reads the conversation at the end of a run, and the server wins', async () => {
     const wire = new Wire();
     const message = {
       id: 'msg_answer',
@@ -257,7 +247,7 @@ describe('sessionViewStore', () => {
     expect(said(view())).toEqual(['as kept']);
   });
 
-  it('a conversation that is read while the next run begins does not take its words away', async () => {
+  it('a conversation that is read while the next run starts does not remove its text', async () => {
     const wire = new Wire();
     let answer: (messages: never[]) => void = () => {};
     const history = vi.fn(() => new Promise<never[]>((resolve) => (answer = resolve)));
@@ -275,7 +265,7 @@ describe('sessionViewStore', () => {
     expect(said(view())).toEqual(['two']);
   });
 
-  it('a page without history reads it first', async () => {
+  it('reads the history first if the page has none', async () => {
     const message = {
       id: 'm',
       role: 'user',
@@ -289,7 +279,7 @@ describe('sessionViewStore', () => {
     expect(said(view())).toEqual(['before']);
   });
 
-  it('a history that comes after the first envelopes of a run still comes', async () => {
+  it('applies a history that arrives after the first envelopes of a run', async () => {
     const old = { id: 'm', role: 'user', content: 'before', timestamp: '', metadata: {} } as const;
     const history = async (): Promise<readonly (typeof old)[]> => {
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -305,7 +295,7 @@ describe('sessionViewStore', () => {
     expect(said(view())).toEqual(['before', 'now', 'and th']);
   });
 
-  it('runs that came and went during a loss are read from the conversation', async () => {
+  it('reads runs of a lost connection from the conversation', async () => {
     const row = (id: string, content: string) =>
       ({ id, role: 'user', content, timestamp: '', metadata: {} }) as const;
     const [first, third] = [new Wire(), new Wire('exe_3')];
@@ -332,7 +322,7 @@ describe('sessionViewStore', () => {
     expect(view().state.status).toBe('processing');
   });
 
-  it('what is stale is read anew; words that were not sent yet stay', async () => {
+  it('reads a stale conversation again and keeps unsent messages', async () => {
     const wire = new Wire();
     const other = new Wire('exe_9');
     const message = {
@@ -360,7 +350,7 @@ describe('sessionViewStore', () => {
     expect(store.view().state.status).toBe('processing');
   });
 
-  it('tells what went wrong until the connection is live again', () => {
+  it('shows an error until the connection is live again', () => {
     const { source, sink } = fakeSource();
     const { view } = connectSession(source, () => {}, quick);
     sink().connection('offline');
@@ -370,7 +360,7 @@ describe('sessionViewStore', () => {
     expect(view().error).toBeNull();
   });
 
-  it('nothing is heard after it is closed', async () => {
+  it('ignores everything after it is closed', async () => {
     const { source, sink } = fakeSource();
     const { view, close } = connectSession(source, () => {}, quick);
     const wire = new Wire();

@@ -1,50 +1,54 @@
 import type { Envelope } from '../../broadcasting/envelope.ts';
+import { isEnd } from '../log-snapshot.ts';
 import { newUiState, withIgnored } from '../reducer-state.ts';
 import { reduceEnvelope } from '../reduce-envelope.ts';
 import { withUserMessage } from '../sent-messages.ts';
 import { reconcile } from '../with-history.ts';
 import type { UiMessage } from '../ui-message.ts';
 import type { UiState } from '../ui-state.ts';
-import { catchUp, isTerminal, type CatchUp, type CatchUpTiming } from './catch-up.ts';
+import { catchUp, type CatchUp, type CatchUpTiming } from './catch-up.ts';
 import { actionFor, type SessionAction } from './session-actions.ts';
 import type { Connection, EnvelopeSource } from './envelope-source.ts';
 import { SourceError } from './source-error.ts';
 import { frameSchedule, type Schedule } from './frame-schedule.ts';
 import { quietWatch, type QuietWatch } from './quiet-watch.ts';
 
-/** What a screen needs to know about its session. A new object with every change, and only then. */
+/** The view of a session. Every change creates a new object. */
 export interface SessionView {
   readonly state: UiState;
   readonly connection: Connection;
-  /** The last thing that went wrong on the way here, never null while offline; gone once the connection is live. */
+  /** The last error, never null while offline; cleared when the connection is live. */
   readonly error: Error | null;
-  /** What the user asked for and still waits for, or has to know of. */
+  /** User actions that are pending or failed. */
   readonly actions: readonly SessionAction[];
 }
 
 export interface SessionViewStoreOptions extends CatchUpTiming {
-  /** What the page came with; without it the source is asked. */
+  /** Initial messages of the page; without them the source is asked. */
   readonly history?: readonly UiMessage[];
-  /** When the envelopes that came are shown. Default: with the next frame. */
+  /** Schedule for showing received envelopes. Default: with the next frame. */
   readonly schedule?: Schedule;
 }
 
 export interface SessionViewStore {
   view(): SessionView;
-  /** Connected while it has listeners. Returns a function that removes this one. */
+  /** Adds a listener and connects. Returns a function that removes it; without listeners the store disconnects. */
   subscribe(listener: () => void): () => void;
   update(change: (state: UiState) => UiState): void;
   note(actions: readonly SessionAction[]): void;
-  /** Reads the conversation as the server keeps it. */
+  /** Reads the server's conversation. */
   refresh(): void;
-  /** The same session through a new object: used for the next read, without a reconnect. */
+  /** Replaces the source with an equal one: used for the next read, without a reconnect. */
   renew(source: EnvelopeSource): void;
 }
 
-/** More than a frame should ever hold: shown at once, so that a hidden tab does not collect for ever. */
+/**
+ * Maximum envelopes of one frame; beyond that they are shown immediately, so that a hidden tab does not collect
+ * without limit.
+ */
 const maxWaiting = 1_000;
 
-/** Holds the view of one session and keeps it up to date while it has listeners. */
+/** Creates a store with the view of one session, which stays up to date while it has listeners. */
 export function sessionViewStore(
   first: EnvelopeSource | null,
   options: SessionViewStoreOptions = {},
@@ -63,9 +67,9 @@ export function sessionViewStore(
   let close: (() => void) | null = null;
   let repairs: CatchUp | null = null;
   let watch: QuietWatch | null = null;
-  /** Of a read of the log or the conversation. */
+  /** Error of reading the log or the conversation. */
   let readError: Error | null = null;
-  /** The server took what the user did, and nothing has come of it yet. */
+  /** Whether the server accepted an action and no envelope has followed yet. */
   let isAnswered = false;
 
   const show = (change: Partial<SessionView>): void => {
@@ -79,9 +83,9 @@ export function sessionViewStore(
     const before = view.state;
     show({ state });
     const isNews = before.status !== state.status || before.executionId !== state.executionId;
-    if (isNews && isTerminal(state) && source?.history) repairs?.reread(false);
+    if (isNews && isEnd(state.status) && source?.history) repairs?.reread(false);
     repairs?.check();
-    watch?.look();
+    watch?.check();
   };
 
   const flush = (): void => {
@@ -91,7 +95,7 @@ export function sessionViewStore(
     const batch = waiting;
     waiting = [];
     isAnswered = false;
-    watch?.heard();
+    watch?.received();
     setState(batch.reduce(reduceEnvelope, view.state));
   };
 
@@ -118,7 +122,7 @@ export function sessionViewStore(
           if (view.connection === 'live' && view.error === readError) show({ error: null });
           readError = null;
         },
-        idle: () => watch?.look(),
+        idle: () => watch?.check(),
       },
       options,
       signal,
@@ -136,7 +140,7 @@ export function sessionViewStore(
         connection: (connection) => {
           if (signal.aborted) return;
           const isBack = connection === 'live' && view.connection !== 'live';
-          if (isBack) watch?.heard();
+          if (isBack) watch?.received();
           if (connection === 'live') show({ connection, error: null });
           else if (connection === 'offline') show({ connection, error: view.error ?? noReason() });
           else show({ connection });
@@ -167,11 +171,11 @@ export function sessionViewStore(
     };
   }
 
-  /** Something should come that may have been lost on its way. */
+  /** Whether an envelope is expected that may have been lost. */
   const isExpecting = (): boolean => {
     const { state, actions } = view;
     if (!source?.refill) return false;
-    if (state.status === 'processing' || state.gap || isAnswered || repairs?.isOwing) return true;
+    if (state.status === 'processing' || state.gap || isAnswered || repairs?.hasRetry) return true;
     const last = state.messages.at(-1);
     return last?.metadata.pending === true && actionFor(actions, 'send', last.id) === null;
   };
@@ -189,7 +193,7 @@ export function sessionViewStore(
       if (!close && source) open(source);
       return () => {
         listeners.delete(listener);
-        // React's strict mode leaves and comes back at once: that is no reason to reconnect
+        // React's strict mode unsubscribes and subscribes again immediately: do not reconnect
         queueMicrotask(() => {
           if (listeners.size > 0 || !close) return;
           close();
@@ -203,7 +207,7 @@ export function sessionViewStore(
       const done = new Set(view.actions.filter(isDone).map(({ id }) => id));
       isAnswered ||= actions.some((action) => isDone(action) && !done.has(action.id));
       show({ actions });
-      watch?.look();
+      watch?.check();
     },
     refresh: () => repairs?.reread(false),
     renew: (next) => {
@@ -219,13 +223,13 @@ const noReason = (): SourceError =>
 const noSession = (): SourceError =>
   new SourceError('not_found', 'No session is open: no source was given.');
 
-/** Nothing but what the user wrote and the server has not shown. */
+/** Returns a state with only the pending user messages. */
 const onlySent = ({ messages }: UiState): UiState =>
   messages
     .filter(({ metadata }) => metadata.pending)
     .reduce((state, { content, id }) => withUserMessage(state, content, id), newUiState());
 
-/** For screens without React: calls `onView` now and with every change, until what it returns is called. */
+/** Connects a view without React: calls `onView` now and with every change, until the returned function is called. */
 export function connectSession(
   source: EnvelopeSource,
   onView: (view: SessionView) => void,

@@ -1,20 +1,20 @@
 export type SourceErrorCode =
-  /** Not let in: no new try until something else changes. */
+  /** Not authorized: no retry until something else changes. */
   | 'refused'
-  /** Nothing there under this address. */
+  /** Nothing exists at this URL. */
   | 'not_found'
-  /** No connection, or an answer that says to come back later. */
+  /** No connection, or a response that asks to retry later. */
   | 'unreachable'
-  /** An answer that is not what this version expects. */
+  /** A response that this version does not expect. */
   | 'unreadable';
 
-/** Why a screen does not get its envelopes, and what to check. Holds no header, token or body. */
+/** Why a view does not get its envelopes, and what to check. Contains no header, token or body. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
   readonly code: SourceErrorCode;
-  /** Of the HTTP answer, where there was one. */
+  /** Status of the HTTP response, if there was one. */
   readonly status: number | null;
-  /** How long the server wants to be left alone. */
+  /** Milliseconds that the server asks to wait. */
   readonly retryAfterMs: number;
 
   constructor(
@@ -28,12 +28,12 @@ export class SourceError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 
-  /** Trying the same again cannot help. */
+  /** Whether a retry cannot help. */
   get isFinal(): boolean {
     return this.code === 'refused' || this.code === 'not_found';
   }
 
-  /** Works across duplicate installs, where `instanceof` does not. */
+  /** Whether `error` is a `SourceError`. Works across duplicate installs, where `instanceof` does not. */
   static is(error: unknown, code?: SourceErrorCode): error is SourceError {
     const candidate = error as Partial<SourceError> | null;
     return candidate?.name === 'SourceError' && (code === undefined || candidate.code === code);

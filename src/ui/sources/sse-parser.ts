@@ -3,22 +3,22 @@ import { LineFeeds } from '../../line-feeds.ts';
 import { SourceError } from './source-error.ts';
 
 export interface SseMessage {
-  /** `message` where the stream named none. */
+  /** Event name; `message` if the stream has none. */
   readonly event: string;
   readonly data: string;
-  /** The last one that a message of the stream had. */
+  /** The last id of the stream. */
   readonly id: string | null;
 }
 
 export interface SseParser {
-  /** Takes the text in pieces, split anywhere. Throws when one event is longer than the limit. */
+  /** Parses text in pieces, split anywhere. Throws if an event exceeds the limit. */
   feed(text: string): void;
 }
 
-/** Characters of one event and of one line; more than any envelope of a server has. */
-export const LONGEST_EVENT = 33_554_432;
+/** Maximum characters of one event and of one line, more than any envelope has. */
+export const MAX_EVENT = 33_554_432;
 
-/** Reads server-sent events. The end of the stream completes no message. */
+/** Creates a parser of server-sent events. The end of the stream completes no message. */
 export function sseParser(
   onMessage: (message: SseMessage) => void,
   onRetry: (ms: number) => void = () => {},
@@ -26,7 +26,7 @@ export function sseParser(
   let id: string | null = null;
   const lines = new LineFeeds();
   const parser = createParser({
-    maxBufferSize: LONGEST_EVENT,
+    maxBufferSize: MAX_EVENT,
     onRetry,
     onEvent(message) {
       if (message.id !== undefined) id = message.id || null;
@@ -36,7 +36,7 @@ export function sseParser(
       if (type === 'max-buffer-size-exceeded')
         throw new SourceError(
           'unreadable',
-          `The event stream sent an event of more than ${LONGEST_EVENT} characters. Check that its address is that of a session.`,
+          `The event stream sent an event of more than ${MAX_EVENT} characters. Check that the URL is the event stream of a session.`,
         );
     },
   });

@@ -8,19 +8,19 @@ import { SourceError, toError } from './source-error.ts';
 import { sseParser, type SseMessage } from './sse-parser.ts';
 
 export interface SseSourceOptions extends ReadOptions {
-  /** Of the event stream of one session. */
+  /** URL of the event stream of one session. */
   readonly url: string;
-  /** Without a byte for so long, heartbeats included, the connection counts as dead. Default: 45 seconds. */
+  /** Milliseconds without a byte, heartbeats included, after which the connection counts as lost. Default: 45,000. */
   readonly silenceMs?: number;
   readonly backoff?: BackoffOptions;
 }
 
-/** The server says that its log cannot fill the hole: read the conversation anew. */
+/** Event by which the server says that its log cannot fill the gap: read the conversation again. */
 const resetEvent = 'onward.reset';
 
 /**
- * Reads a session's server-sent events over `fetch`, so that headers can be sent, and comes back after every loss with
- * the place up to which all is known. Stops for good when it is not let in.
+ * Reads a session's server-sent events with `fetch`, so that headers can be sent. Reconnects after every loss at the
+ * last known position, and stops permanently if access is refused.
  */
 export function sseSource(options: SseSourceOptions): EnvelopeSource {
   return {
@@ -69,10 +69,10 @@ async function stayConnected(
     }
     if (signal.aborted) return;
     const reason = reasonOf(options.url, thrown);
-    // a server that takes the connection only to drop it is left alone longer each time as well
+    // wait longer each time also for a server that accepts the connection and drops it
     failures = beganAt !== null && performance.now() - beganAt >= steadyMs ? 0 : failures + 1;
     beganAt = null;
-    // the first loss is mostly a blink: only the second try that fails is told
+    // the first loss is often short: report only a second failure
     const isLost = failures >= 2 || reason.isFinal;
     if (isLost || reason.code === 'unreadable') sink.failed(reason);
     sink.connection(isLost ? 'offline' : 'connecting');
@@ -83,19 +83,19 @@ async function stayConnected(
   }
 }
 
-/** Why there is no stream any more; what was thrown may name an address with a token. */
+/** Returns why the stream has ended; what was thrown may contain a URL with a token. */
 function reasonOf(url: string, thrown: unknown): SourceError {
   if (SourceError.is(thrown)) return thrown;
   const [what, options] =
-    thrown === null ? ['ended', {}] : ['broke off', { cause: toError(thrown) }];
+    thrown === null ? ['ended', {}] : ['was interrupted', { cause: toError(thrown) }];
   return new SourceError(
     'unreachable',
-    `The stream of ${shown(url)} ${what}. It is opened again.`,
+    `The stream of ${shown(url)} ${what}. Reconnecting.`,
     options,
   );
 }
 
-/** A connection that held so long was a good one. */
+/** Whether a connection that lasted this long counts as good. */
 const steadyMs = 5_000;
 
 interface Hearing {
@@ -104,7 +104,7 @@ interface Hearing {
   readonly retry: (ms: number) => void;
 }
 
-/** Until the stream ends, breaks or falls silent. */
+/** Reads until the stream ends, breaks or is silent. */
 async function readStream(
   options: SseSourceOptions,
   after: string | null,
@@ -127,7 +127,7 @@ async function readStream(
     if (!type.startsWith('text/event-stream') || !response.body)
       throw new SourceError(
         'unreadable',
-        `GET ${shown(url)} answered ${type}, expected text/event-stream. Check that the address is that of the event stream, and that no sign-in page or proxy answers in its place.`,
+        `GET ${shown(url)} answered ${type}, expected text/event-stream. Check that the URL is the event stream, and that no sign-in page or proxy answers instead.`,
       );
     hear.began();
     const reader = response.body.getReader();
@@ -144,7 +144,7 @@ async function readStream(
     if (connection.signal.aborted && !signal.aborted)
       throw new SourceError(
         'unreachable',
-        `${shown(url)} was silent for ${silenceMs} ms, heartbeats included. It is opened again.`,
+        `${shown(url)} was silent for ${silenceMs} ms, heartbeats included. Reconnecting.`,
       );
     throw thrown;
   } finally {
@@ -156,7 +156,7 @@ async function readStream(
 
 function deliver({ event, data }: SseMessage, sink: EnvelopeSink): void {
   if (event === resetEvent) return sink.stale();
-  // a newer server may send what this version does not know
+  // a newer server may send unknown events
   if (event !== 'message' && !isEnvelopeType(event)) return;
   const parsed = parseJson(data);
   const read = parsed.ok ? readEnvelope(parsed.value) : null;

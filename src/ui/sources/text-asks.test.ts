@@ -4,7 +4,7 @@ import { textAsks } from './text-asks.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('a text that lacks pieces is asked for less and less often, three times in vain, and anew for another', () => {
+it('requests a text with a gap three times with growing waits, and starts again for another text', () => {
   let text: string | null = 'a';
   const asks = textAsks(() => text, { textMs: 100 });
   const waits = [100, 400, 1_600].map((ms) => {

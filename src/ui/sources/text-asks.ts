@@ -1,31 +1,34 @@
-/** A worker in another process has nothing to tell: after so many answers the finished message is waited for. */
-const MOST_IN_VAIN = 3;
+/**
+ * Maximum refills without a result: the worker of another process streams nothing here, so wait for the finished
+ * message.
+ */
+const MAX_MISSES = 3;
 
 export interface TextAsks {
-  /** Whether pieces of a text are missing that may be asked for now. */
+  /** Whether a text has a gap that may be requested now. */
   isDue(): boolean;
-  /** It was asked for, and is whole again or not. */
+  /** Records a request and whether the text is whole now. */
   asked(text: string, isWhole: boolean): void;
 }
 
-/** When a refill is worth asking for a text that lacks pieces: not at once again, and not for ever. */
+/** Limits refill requests for an unfinished text with a gap: growing waits, and a maximum. */
 export function textAsks(
   missing: () => string | null,
   { textMs = 1_000 }: { readonly textMs?: number | undefined },
 ): TextAsks {
   let text: string | null = null;
-  let inVain = 0;
+  let misses = 0;
   let notBefore = 0;
   return {
     isDue() {
       const wanted = missing();
       if (wanted === null || performance.now() < notBefore) return false;
-      return wanted !== text || inVain < MOST_IN_VAIN;
+      return wanted !== text || misses < MAX_MISSES;
     },
     asked(about, isWhole) {
-      inVain = isWhole ? 0 : about === text ? inVain + 1 : 1;
+      misses = isWhole ? 0 : about === text ? misses + 1 : 1;
       text = about;
-      notBefore = performance.now() + textMs * 4 ** Math.max(0, inVain - 1);
+      notBefore = performance.now() + textMs * 4 ** Math.max(0, misses - 1);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What a page or a worker imports: no types of Node are there. */
+/** Imports for a page or a worker, without Node types. */
 import { createAgent, SessionRuntime } from 'onward';
 import { sseEndpoint } from 'onward/broadcasting';
 import { agentServer } from 'onward/server';
@@ -6,7 +6,7 @@ import { memoryStore } from 'onward/stores/memory';
 import { DeterministicDriver } from 'onward/testing';
 import { httpSession, newUiState } from 'onward/ui';
 
-/** Asks a server that is a function, and reads what it keeps. */
+/** Calls a server function and reads its state. */
 export async function answer(): Promise<string> {
   const agent = createAgent({ driver: DeterministicDriver.fromResponses('hello') });
   const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });

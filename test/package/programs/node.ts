@@ -1,12 +1,17 @@
-/** What a Node project imports that has installed no peer: every name has its types, and all of it runs. */
+/** Imports for a Node project without peer packages. Every name has types and runs. */
 import { AgentBuilder, defineTool, SessionRuntime, type AgentState } from 'onward';
 import { AgentEventEnvelopeAdapter, memoryBroadcaster } from 'onward/broadcasting';
 import { pusherBroadcaster } from 'onward/broadcasting/pusher';
 import { chatHandler } from 'onward/broadcasting/use-chat';
+import { inProcessBus } from 'onward/bus';
+import { postgresBus } from 'onward/bus/postgres';
+import { redisBus } from 'onward/bus/redis';
 import { defineConfig } from 'onward/config';
+import { modelCallFailed, type InferenceDriver } from 'onward/drivers';
 import { aiSdk } from 'onward/drivers/ai-sdk';
 import { agentServer } from 'onward/server';
 import { serve } from 'onward/server/node';
+import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
@@ -23,16 +28,11 @@ const add = defineTool({
   },
   execute: ({ a, b }) => a + b,
 });
-const agent = AgentBuilder.base()
-  .withName('adder')
-  .withModel(
-    DeterministicDriver.fromSteps(
-      ScenarioStep.toolCall('add', { a: 1, b: 2 }),
-      ScenarioStep.final('3'),
-    ),
-  )
-  .withTools(add)
-  .build();
+const driver: InferenceDriver = DeterministicDriver.fromSteps(
+  ScenarioStep.toolCall('add', { a: 1, b: 2 }),
+  ScenarioStep.final('3'),
+);
+const agent = AgentBuilder.base().withName('adder').withModel(driver).withTools(add).build();
 
 const broadcaster = memoryBroadcaster();
 const adapter = new AgentEventEnvelopeAdapter({ broadcaster, sessionId: 's', executionId: 'e' });
@@ -48,7 +48,8 @@ await adapter.flush();
 console.log(state.status, state.output, screen.messages.length);
 
 const config = defineConfig({ name: 'Sums', agents: [agent] });
-const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });
+const store: SessionStore = memoryStore();
+const runtime = new SessionRuntime({ store, agents: [agent] });
 const server = agentServer({ runtime, owner: () => 'ann' });
 const running = await serve({ fetch: server, port: 0 });
 const health = await fetch(`${running.url}/api/health`);
@@ -57,7 +58,17 @@ await running.close();
 await server.close();
 
 console.log(
-  [aiSdk, pusherBroadcaster, chatHandler, postgresStore, sqliteStore]
+  [
+    aiSdk,
+    modelCallFailed,
+    pusherBroadcaster,
+    chatHandler,
+    inProcessBus,
+    postgresBus,
+    redisBus,
+    postgresStore,
+    sqliteStore,
+  ]
     .map((made) => typeof made)
     .join(),
 );

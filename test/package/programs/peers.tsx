@@ -1,4 +1,4 @@
-/** With the peers that these two subpaths are for. */
+/** Uses the two subpaths with peer packages. */
 import { createAgent } from 'onward';
 import { openai } from 'onward/drivers/openai';
 import { AgentChat, useAgentSession, type AgentSession } from 'onward/react';

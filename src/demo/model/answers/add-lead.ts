@@ -13,10 +13,10 @@ import {
   type Reply,
   type Standing,
 } from '../reply.ts';
-import { and, companyFacts, forPeople, ownerOf } from '../wording.ts';
+import { and, companyFacts, withoutAdvice, ownerOf } from '../wording.ts';
 import { domainIn, nameKey, ownerIn, programIn } from '../words.ts';
 
-/** Looks for the company, asks the directory, then adds the lead: four steps that build on each other. */
+/** Searches the company, reads the directory, then adds the lead: four steps that depend on each other. */
 export function addLead(talk: Talk): Reply {
   const company = companyIn(talk.text);
   if (company === null)
@@ -67,11 +67,11 @@ export function addLead(talk: Talk): Reply {
   const create = creation(name, program, owner, known, similar[0]);
   const created = standingOf(talk, create);
   if (created.is === 'todo') return callTools(`Adding ${name} to ${program}.`, create);
-  if (created.is !== 'done') return say(forPeople(`I added nothing: ${created.said}`));
+  if (created.is !== 'done') return say(withoutAdvice(`I added nothing: ${created.said}`));
   return report(talk, rowIn(created.value), enriched, similar);
 }
 
-/** The final answer, or one more step if the criterion asked for an owner. */
+/** Returns the final answer, or one more step if the criterion requested an owner. */
 function report(
   talk: Talk,
   lead: JsonObject,
@@ -101,12 +101,12 @@ function report(
 
 const directoryNote = (enriched: Standing): string =>
   enriched.is === 'failed'
-    ? forPeople(`Without company data: ${enriched.said}`)
+    ? withoutAdvice(`Without company data: ${enriched.said}`)
     : enriched.is === 'done' && enriched.tries > 1
       ? `The directory answered on try ${enriched.tries}.`
       : '';
 
-/** The one that is named, else one that has the company under another spelling. */
+/** Returns the named program, else one that has the company under another spelling. */
 function programFor(talk: Talk, name: string, similar: readonly JsonObject[]): string | null {
   const named = programIn(talk.text);
   if (named !== null) return named;

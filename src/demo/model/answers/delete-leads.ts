@@ -11,16 +11,16 @@ import {
   type Reply,
 } from '../reply.ts';
 import { sentence } from '../../../sentence.ts';
-import { and, day, forPeople, lines } from '../wording.ts';
+import { and, day, withoutAdvice, lines } from '../wording.ts';
 import { leadIdsIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
 
-/** More approvals than this at once are too many for a person. */
-const MOST_AT_ONCE = 8;
+/** Maximum approvals at a time. */
+const MAX_APPROVALS = 8;
 
-/** Deletes what is named by id, or the inactive leads of a program. A person decides on each. */
+/** Deletes leads that are named by id, or the inactive leads of a program. The user approves each. */
 export function deleteLeads(talk: Talk): Reply {
   const [wanted = '', duplicateOf] = talk.text.split(/,? (?:as )?(?:a )?duplicate of /i);
-  const ids = leadIdsIn(wanted).slice(0, MOST_AT_ONCE);
+  const ids = leadIdsIn(wanted).slice(0, MAX_APPROVALS);
   return ids.length > 0 ? byId(talk, ids, duplicateOf) : byStatus(talk);
 }
 
@@ -30,7 +30,7 @@ function byId(talk: Talk, ids: readonly string[], duplicateOf: string | undefine
   const open = reads.filter((_call, i) => standings[i]?.is === 'todo');
   if (open.length > 0) return callTools(`Let me look at ${and(ids)} first.`, ...open);
   const found = standings.flatMap((s) => (s.is === 'done' ? [rowIn(s.value)] : []));
-  const missing = standings.flatMap((s) => (s.is === 'failed' ? [forPeople(s.said)] : []));
+  const missing = standings.flatMap((s) => (s.is === 'failed' ? [withoutAdvice(s.said)] : []));
   const because = /\b(?:because|as|since) (.{3,200})$/i.exec(talk.text)?.[1];
   const reason = duplicateOf
     ? `duplicate of ${leadIdsIn(duplicateOf)[0] ?? 'another lead'}`
@@ -43,12 +43,12 @@ function byStatus(talk: Talk): Reply {
   const status = statusIn(talk.text) ?? 'inactive';
   const call: Call = {
     name: 'search_leads',
-    args: { ...(program && { program }), status, limit: MOST_AT_ONCE },
+    args: { ...(program && { program }), status, limit: MAX_APPROVALS },
   };
   const standing = standingOf(talk, call);
   const where = program === null ? '' : ` in ${program}`;
   if (standing.is === 'todo') return callTools(`Let me look for ${status} leads${where}.`, call);
-  if (standing.is !== 'done') return say(forPeople(`I deleted nothing: ${standing.said}`));
+  if (standing.is !== 'done') return say(withoutAdvice(`I deleted nothing: ${standing.said}`));
   const found = listIn(standing.value, 'leads');
   if (found.length === 0) return say(`There is no ${status} lead${where}: nothing to clean up.`);
   return remove(
@@ -81,7 +81,9 @@ function remove(
     if (standing.is === 'denied')
       return sentence(`You denied ${lead} (${standing.said}): I left it`);
     if (standing.is !== 'done')
-      return forPeople(`${lead} is still there: ${standing.is === 'failed' ? standing.said : ''}`);
+      return withoutAdvice(
+        `${lead} is still there: ${standing.is === 'failed' ? standing.said : ''}`,
+      );
     const gone = rowIn(standing.value);
     const owner = gone['owner_notified'] === true ? ` ${field(gone, 'owner')} was told.` : '';
     return `Deleted ${field(gone, 'deleted')} ${field(gone, 'company')} from ${field(gone, 'program')}.${owner}`;

@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../../json.ts';
 import type { Talk } from '../conversation.ts';
 import { field, listIn, callTools, say, standingOf, type Call, type Reply } from '../reply.ts';
-import { count, forPeople, lines } from '../wording.ts';
+import { count, withoutAdvice, lines } from '../wording.ts';
 import { nameKey, programIn } from '../words.ts';
 
-/** Companies that are in the list under two spellings. */
+/** Finds companies with two spellings. */
 export function duplicates(talk: Talk): Reply {
   const program = programIn(talk.text);
   const call: Call = { name: 'search_leads', args: { ...(program && { program }), limit: 100 } };
   const standing = standingOf(talk, call);
   if (standing.is === 'todo') return callTools('Let me compare the names of the leads.', call);
-  if (standing.is !== 'done') return say(forPeople(`I could not search: ${standing.said}`));
+  if (standing.is !== 'done') return say(withoutAdvice(`I could not search: ${standing.said}`));
   const groups = groupsOf(listIn(standing.value, 'leads'));
   if (groups.length === 0) return say('No company is in the list under two spellings.');
-  const pair = groups.flatMap(samePlace)[0];
+  const pair = groups.flatMap(sameProgram)[0];
   const offer = pair
     ? `\n\nShall I delete ${field(pair[1], 'id')}, a duplicate of ${field(pair[0], 'id')}?`
     : '';
@@ -38,8 +38,8 @@ function groupsOf(leads: readonly JsonObject[]): readonly (readonly JsonObject[]
   );
 }
 
-/** The two of a group that are in one program: the active one, and the one that could go. */
-function samePlace(group: readonly JsonObject[]): readonly (readonly [JsonObject, JsonObject])[] {
+/** Returns the two leads of a group in one program: the active one, and the one to delete. */
+function sameProgram(group: readonly JsonObject[]): readonly (readonly [JsonObject, JsonObject])[] {
   return group.flatMap((lead, i) =>
     group
       .slice(i + 1)

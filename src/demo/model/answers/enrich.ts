@@ -10,13 +10,13 @@ import {
   type Call,
   type Reply,
 } from '../reply.ts';
-import { companyFacts, count, forPeople, lines } from '../wording.ts';
+import { companyFacts, count, withoutAdvice, lines } from '../wording.ts';
 import { domainIn, leadIdsIn, programIn, unknownProgramIn } from '../words.ts';
 
-/** So many companies are looked up side by side; the directory does not like more. */
-const SIDE_BY_SIDE = 3;
+/** Concurrent requests that the directory accepts. */
+const MAX_CONCURRENT = 3;
 
-/** Company data: for a whole program, for one lead, or for a domain. */
+/** Looks up company data: for a whole program, for one lead, or for a domain. */
 export function enrich(talk: Talk): Reply {
   const { text } = talk;
   const domain = domainIn(text);
@@ -35,7 +35,7 @@ export function enrich(talk: Talk): Reply {
 function enrichOne(talk: Talk, read: Call): Reply {
   const found = standingOf(talk, read);
   if (found.is === 'todo') return callTools('Let me find its domain.', read);
-  if (found.is !== 'done') return say(forPeople(found.said));
+  if (found.is !== 'done') return say(withoutAdvice(found.said));
   const lead = listIn(found.value, 'leads')[0] ?? rowIn(found.value);
   const domain = field(lead, 'domain');
   return domain === ''
@@ -51,7 +51,7 @@ function lookUp(talk: Talk, domain: string, lead: JsonObject | null): Reply {
       asked.tries === 0 ? `Asking the directory about ${domain}.` : 'No answer. Trying again.',
       call,
     );
-  if (asked.is !== 'done') return say(forPeople(asked.said));
+  if (asked.is !== 'done') return say(withoutAdvice(asked.said));
   const company = rowIn(asked.value);
   const facts = `${field(company, 'name')}: ${companyFacts(company)}`;
   const tries = asked.tries > 1 ? ` The directory answered on try ${asked.tries}.` : '';
@@ -61,15 +61,15 @@ function lookUp(talk: Talk, domain: string, lead: JsonObject | null): Reply {
   if (changed.is === 'todo') return callTools(`Writing it into ${field(lead, 'id')}.`, change);
   return changed.is === 'done'
     ? say(`${field(lead, 'id')} is filled in. ${facts}.${tries}`)
-    : say(forPeople(`${facts}. I could not write it down: ${changed.said}`));
+    : say(withoutAdvice(`${facts}. I could not write it down: ${changed.said}`));
 }
 
-/** Looks the next companies up while it writes the last ones down. */
+/** Looks up the next companies while it stores the last ones. */
 function enrichAll(talk: Talk, program: string): Reply {
   const search: Call = { name: 'search_leads', args: { program, limit: 100 } };
   const found = standingOf(talk, search);
   if (found.is === 'todo') return callTools(`Let me collect the leads of ${program}.`, search);
-  if (found.is !== 'done') return say(forPeople(found.said));
+  if (found.is !== 'done') return say(withoutAdvice(found.said));
   const leads = listIn(found.value, 'leads').filter((lead) => field(lead, 'domain') !== '');
   const lookups: Call[] = [];
   const changes: Call[] = [];
@@ -80,20 +80,20 @@ function enrichAll(talk: Talk, program: string): Reply {
     const asked = standingOf(talk, lookup);
     if (asked.is === 'todo') lookups.push(lookup);
     else if (asked.is !== 'done')
-      failed.push(`${field(lead, 'company')}: ${forPeople(asked.said)}`);
+      failed.push(`${field(lead, 'company')}: ${withoutAdvice(asked.said)}`);
     else {
       const change = changeOf(lead, rowIn(asked.value));
       const changed = standingOf(talk, change);
       if (changed.is === 'todo') changes.push(change);
       else if (changed.is === 'done') done.push(field(lead, 'company'));
-      else failed.push(`${field(lead, 'company')}: ${forPeople(changed.said)}`);
+      else failed.push(`${field(lead, 'company')}: ${withoutAdvice(changed.said)}`);
     }
   }
-  const next = lookups.slice(0, SIDE_BY_SIDE);
+  const next = lookups.slice(0, MAX_CONCURRENT);
   if (next.length + changes.length > 0)
     return callTools(
       done.length === 0 && changes.length === 0
-        ? `${count(leads.length, 'lead')}. I look them up ${SIDE_BY_SIDE} at a time.`
+        ? `${count(leads.length, 'lead')}. I look them up ${MAX_CONCURRENT} at a time.`
         : `${leads.length - lookups.length - failed.length} of ${leads.length} looked up.`,
       ...changes,
       ...next,

@@ -1,9 +1,9 @@
 import type { Talk } from '../conversation.ts';
 import { amount, callTools, rowIn, say, standingOf, type Call, type Reply } from '../reply.ts';
-import { count, forPeople } from '../wording.ts';
+import { count, withoutAdvice } from '../wording.ts';
 import { programIn } from '../words.ts';
 
-/** A model that insists: it tries every spelling it can think of, until the error policy has had enough. */
+/** Retries with every spelling it can find, until the error policy stops the run. */
 export function importLeads(talk: Talk): Reply {
   const name = nameIn(talk.text);
   const spellings = [name, `${name} Program`, name.toUpperCase(), `prg_${name.toLowerCase()}`];
@@ -25,7 +25,7 @@ export function importLeads(talk: Talk): Reply {
       );
     last = standing.said;
   }
-  return say(`I give up: nothing was imported. ${forPeople(last)}`);
+  return say(`I give up: nothing was imported. ${withoutAdvice(last)}`);
 }
 
 const nameIn = (text: string): string =>

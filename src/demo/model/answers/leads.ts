@@ -11,15 +11,15 @@ import {
   type Call,
   type Reply,
 } from '../reply.ts';
-import { count, euros, leadLine, lines, forPeople } from '../wording.ts';
+import { count, euros, leadLine, lines, withoutAdvice } from '../wording.ts';
 import { ownerIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
 
-/** Leads by program, status, owner, age or a part of the name. */
+/** Finds leads by program, status, owner, age or a part of the name. */
 export function leads(talk: Talk): Reply {
   const call: Call = { name: 'search_leads', args: argsOf(talk.text) };
   const standing = standingOf(talk, call);
   if (standing.is === 'todo') return callTools('Let me search the leads.', call);
-  if (standing.is !== 'done') return say(forPeople(`That did not work: ${standing.said}`));
+  if (standing.is !== 'done') return say(withoutAdvice(`That did not work: ${standing.said}`));
   const found = listIn(standing.value, 'leads');
   const total = amount(rowIn(standing.value), 'total');
   const what = whatOf(call.args);

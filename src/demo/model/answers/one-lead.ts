@@ -11,15 +11,15 @@ import {
   type Call,
   type Reply,
 } from '../reply.ts';
-import { companyFacts, day, euros, lines, forPeople, ownerOf } from '../wording.ts';
+import { companyFacts, day, euros, lines, withoutAdvice, ownerOf } from '../wording.ts';
 import { leadIdsIn, ownerIn, statusIn } from '../words.ts';
 
-/** A lead by its id. */
+/** Shows a lead by its id. */
 export function showLead(talk: Talk): Reply {
   const call: Call = { name: 'get_lead', args: { id: leadIdsIn(talk.text)[0] ?? '' } };
   const standing = standingOf(talk, call);
   if (standing.is === 'todo') return callTools('Let me open it.', call);
-  if (standing.is !== 'done') return say(forPeople(standing.said));
+  if (standing.is !== 'done') return say(withoutAdvice(standing.said));
   const lead = rowIn(standing.value);
   const history = listIn(standing.value, 'activities').map(
     (entry) => `${day(field(entry, 'day'))}, ${field(entry, 'kind')}: ${field(entry, 'note')}`,
@@ -38,13 +38,13 @@ export const wantsChange = (text: string): boolean =>
   /\b(?:set|mark|move|change|assign|give|update|hand)\b/i.test(text) &&
   Object.keys(changesIn(text)).length > 0;
 
-/** Status, owner or value of a lead. */
+/** Changes status, owner or value of a lead. */
 export function changeLead(talk: Talk): Reply {
   const id = leadIdsIn(talk.text)[0] ?? '';
   const call: Call = { name: 'update_lead', args: { id, ...changesIn(talk.text) } };
   const standing = standingOf(talk, call);
   if (standing.is === 'todo') return callTools(`Changing ${id}.`, call);
-  if (standing.is !== 'done') return say(forPeople(`Nothing was changed: ${standing.said}`));
+  if (standing.is !== 'done') return say(withoutAdvice(`Nothing was changed: ${standing.said}`));
   const lead = rowIn(standing.value);
   return say(
     `Done: ${field(lead, 'id')} ${field(lead, 'company')} is ${field(lead, 'status')}, worth ` +
@@ -53,7 +53,7 @@ export function changeLead(talk: Talk): Reply {
 }
 
 function changesIn(typed: string): JsonObject {
-  // the digits of an id are no amount
+  // the digits of an id are not an amount
   const text = typed.replaceAll(/\blead[_ -]?\d+/gi, 'it');
   const status = statusIn(text);
   const owner = ownerIn(text);

@@ -12,18 +12,18 @@ import {
   type Call,
   type Reply,
 } from '../reply.ts';
-import { count, day, euros, forPeople, lines } from '../wording.ts';
+import { count, day, euros, withoutAdvice, lines } from '../wording.ts';
 import { hasWord, ownerIn, programIn } from '../words.ts';
 
 const regions = [...new Set(programRows.map(({ region }) => region))];
 
-/** Programs by renewal, tier, region, status or name. */
+/** Finds programs by renewal, tier, region, status or name. */
 export function programs(talk: Talk): Reply {
   const args = argsOf(talk.text);
   const call: Call = { name: 'search_programs', args };
   const standing = standingOf(talk, call);
   if (standing.is === 'todo') return callTools(lookingFor(args), call);
-  if (standing.is !== 'done') return say(forPeople(`I could not search: ${standing.said}`));
+  if (standing.is !== 'done') return say(withoutAdvice(`I could not search: ${standing.said}`));
   const found = listIn(standing.value, 'programs');
   const head = headOf(found.length, args, rowIn(standing.value));
   if (found.length === 0) return say(`${head}.`);
@@ -60,16 +60,16 @@ function argsOf(text: string): JsonObject {
 const lookingFor = (args: JsonObject): string =>
   args['renews'] === undefined ? 'Let me look at the programs.' : 'Let me check the renewal dates.';
 
-/** `4 programs renew this quarter, until 31 December 2026` */
+/** Returns `4 programs renew this quarter, until 31 December 2026`. */
 function headOf(found: number, args: JsonObject, value: JsonObject): string {
   const details = ['tier', 'status', 'region', 'text'].map((name) => field(args, name));
   const told = details.filter((detail) => detail !== '').join(', ');
   const until = field(value, 'to');
   const verb =
     until === '' ? (told === '' ? ' in all' : ' found') : found === 1 ? ' renews' : ' renew';
-  const stretch =
+  const range =
     until === '' ? '' : ` ${field(args, 'renews').replace('_', ' ')}, until ${day(until)}`;
-  return count(found, 'program') + verb + stretch + (told === '' ? '' : ` (${told})`);
+  return count(found, 'program') + verb + range + (told === '' ? '' : ` (${told})`);
 }
 
 const line = (program: JsonObject): string =>

@@ -10,12 +10,12 @@ import {
   type Call,
   type Reply,
 } from '../reply.ts';
-import { count, day, euros, forPeople, leadLine, lines } from '../wording.ts';
+import { count, day, euros, withoutAdvice, leadLine, lines } from '../wording.ts';
 import { programIn, unknownProgramIn } from '../words.ts';
 
 const SHOWN = 3;
 
-/** The whole report is in the result of the tool; the answer says what stands in it. */
+/** Answers with a summary; the tool result has the whole report. */
 export function report(talk: Talk): Reply {
   const program = programIn(talk.text) ?? unknownProgramIn(talk.text);
   if (program === null)
@@ -23,7 +23,7 @@ export function report(talk: Talk): Reply {
   const call: Call = { name: 'program_report', args: { program } };
   const standing = standingOf(talk, call);
   if (standing.is === 'todo') return callTools(`Putting the report of ${program} together.`, call);
-  if (standing.is !== 'done') return say(forPeople(standing.said));
+  if (standing.is !== 'done') return say(withoutAdvice(standing.said));
   const value = rowIn(standing.value);
   const about = rowIn(value['program'] ?? null);
   const totals = rowIn(value['totals'] ?? null);

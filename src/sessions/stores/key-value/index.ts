@@ -54,6 +54,8 @@ import {
   waitingIn,
 } from '../session-rules.ts';
 import { inBatches } from '../upkeep-rules.ts';
+import { type KeptReport, workloadOf } from '../workload-rules.ts';
+import { reportTo } from './key-value-reports.ts';
 
 export type {
   KeyValueChange,
@@ -62,7 +64,7 @@ export type {
   KeyValueRange,
 } from './key-value-driver.ts';
 
-/** The entry of an execution that a message has begun or will begin. */
+/** Entry of an execution that a message has begun or will begin. */
 interface Remembered {
   readonly executionId: string;
   readonly contentHash: string | null;
@@ -70,15 +72,15 @@ interface Remembered {
 
 export interface KeyValueStoreOptions {
   readonly codec?: StoreCodec;
-  /** The largest text of one row. Default 16 MiB. */
+  /** Largest text of one row, in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** By whose monotonic time this process counts how long a lease was not renewed. */
+  /** Clock whose monotonic time measures how long a lease was not renewed. Default: the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Keeps sessions in any database that has ordered keys and one write under a condition: the driver is three methods,
- * and who may write, leases, the ledger and the log are here.
+ * Stores sessions in any database with ordered keys and a conditional write. The driver has three methods; this module
+ * implements fencing, leases, the ledger and the log.
  */
 export function keyValueStore(
   driver: KeyValueDriver,
@@ -215,6 +217,21 @@ export function keyValueStore(
       return (await Promise.all(found)).flat();
     },
 
+    reportWorker: (report) => reportTo(kv, report),
+    async workload() {
+      const now = await kv.now();
+      const [open, parked, reports] = await Promise.all([
+        sessionsIn(kv, under('open'), () => true),
+        sessionsIn(kv, under('parked'), () => true),
+        rowsIn<KeptReport>(kv, under('report')),
+      ]);
+      const rows = [...open, ...parked].map((session) => ({
+        ...session.row,
+        isLeased: isLeased(session, now),
+      }));
+      return workloadOf(rows, reports, now);
+    },
+
     fork: (fromId, row) => forkOf(kv, fromId, row),
     delete: (sessionId) => deleteSession(kv, sessionId),
     prune: (request) => inBatches(request, pruneSessions(kv, request)),
@@ -224,7 +241,7 @@ export function keyValueStore(
   };
 }
 
-/** The index in which a list stands, and the place behind which it continues. */
+/** Returns the index that a list reads, and the key before which it continues. */
 function listRange(
   owner: string | undefined,
   phase: SessionPhase | undefined,

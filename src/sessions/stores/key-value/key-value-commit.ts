@@ -15,7 +15,7 @@ import {
 } from '../session-rules.ts';
 import { staleOwner } from '../store-errors.ts';
 
-/** Two round trips: everything that the commit depends on is read at once, and all is written at once. */
+/** Writes a commit in two round trips: one read of everything that it depends on, and one write. */
 export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> => {
   const { sessionId: id, calls = [] } = commit;
   const callKey = ({ executionId, callId }: Pick<CallRow, 'executionId' | 'callId'>): string =>
@@ -43,7 +43,7 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
     if (refused) throw refused;
     const taken = appended.map(keyOf).find((key) => found.has(key));
     if (taken !== undefined)
-      throw new AgentError('store_failed', `There is a row at ${taken} already.`);
+      throw new AgentError('store_failed', `A row already exists at ${taken}.`);
     for (const write of calls) {
       const key = callKey(write);
       ledger.set(key, nextCall(ledger.get(key), write, commit.token));
@@ -75,7 +75,7 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
   });
 };
 
-/** A command after the end; an answer that a pause has waited for. */
+/** Whether there is more to do: a command after the end, or an answer after a pause. */
 async function hasMore(
   kv: KeyValues,
   commit: Commit,
@@ -93,7 +93,7 @@ async function hasMore(
   return calls.some((call) => (ledger.get(keyOfCall(call)) ?? call).state === 'decided');
 }
 
-/** A commit knows the number of a command and not its kind. */
+/** Returns both possible keys of the finished command, because a commit has its number but not its kind. */
 const doneKeys = ({ sessionId, done }: Commit): readonly string[] =>
   done === undefined
     ? []

@@ -2,39 +2,42 @@ import { AgentError } from '../../../errors/agent-error.ts';
 import { storeClosed } from '../store-errors.ts';
 
 export type KeyValueEntry = readonly [key: string, value: string];
-/** Null removes the key, also one that is not there. */
+/** A change of one key. A null value removes the key, even if it does not exist. */
 export type KeyValueChange = readonly [key: string, value: string | null];
 
 export interface KeyValueRange {
-  /** From this key on. */
+  /** First key, inclusive. */
   readonly from: string;
-  /** Only keys below. */
+  /** End of the range, exclusive. */
   readonly before: string;
-  /** Largest key first, instead of smallest. */
+  /** Whether the largest key comes first. */
   readonly reverse: boolean;
   readonly limit: number;
 }
 
 /**
- * The least that a database must do for sessions to live in it. Keys are ASCII and sort by their bytes; values are
- * text. What `write` has resolved with is durable, and every later read sees it.
+ * Minimal interface of a database that stores sessions. Keys are ASCII and sort by their bytes; values are text. When
+ * `write` resolves, its changes are durable and visible to every later read.
  */
 export interface KeyValueDriver {
   readonly name: string;
-  /** The entries that are there, in any order. */
+  /** Returns the entries that exist, in any order. */
   get(keys: readonly string[]): readonly KeyValueEntry[] | Promise<readonly KeyValueEntry[]>;
   list(range: KeyValueRange): readonly KeyValueEntry[] | Promise<readonly KeyValueEntry[]>;
-  /** Makes all changes at once if the value of `check` is still that one (null: not there), else none and says false. */
+  /**
+   * Makes all changes atomically if the key of `check` still has that value (null: does not exist). Otherwise makes
+   * none and returns false.
+   */
   write(changes: readonly KeyValueChange[], check: KeyValueChange): boolean | Promise<boolean>;
   /**
-   * Milliseconds since the epoch, for leases. Default: the clock of this machine. It may be set forward and back: each
-   * process also counts for itself how long a lease was not renewed.
+   * Returns milliseconds since the epoch, for leases. Default: the clock of this machine. The clock may be changed,
+   * because each process also measures how long a lease was not renewed.
    */
   now?(): number | Promise<number>;
   close?(): void | Promise<void>;
 }
 
-/** The driver as the store uses it: closed once, and every failure typed. */
+/** Driver as the store uses it: closed once, with every failure as an `AgentError`. */
 export interface KeyValues {
   get(keys: readonly string[]): Promise<ReadonlyMap<string, string>>;
   list(range: KeyValueRange): Promise<readonly KeyValueEntry[]>;

@@ -3,12 +3,12 @@ import type { RowRange } from '../../session-store.ts';
 import type { KeyValueRange } from './key-value-driver.ts';
 import type { KeptLease } from '../attempt-rules.ts';
 
-/** One session's own entry. Every change of a session goes through it, so its text is what writes are checked against. */
+/** Main entry of a session. Every change of a session updates it, so writes are checked against its text. */
 export interface KeptSession extends KeptLease {
   readonly lastCommand: number;
-  /** Which index entries the session has. Release 0.1.0 wrote none of this. */
+  /** Version of the session's index entries. Release 0.1.0 did not write it. */
   readonly layout?: 2;
-  /** Counts all writes, so that no two texts of a session are the same. */
+  /** Number of writes, so that no two texts of a session are the same. */
   readonly changes: number;
 }
 
@@ -23,13 +23,13 @@ export type Table =
   | 'event'
   | 'blob';
 
-/** Lower case alone, so that no database can take two keys for one. */
+/** Escapes a text to lowercase characters, so that a case-insensitive database does not confuse two keys. */
 const escaped = (text: string): string =>
-  // each half of a pair by itself: a name need not be well-formed
+  // each surrogate by itself: a name need not be well-formed
   // oxlint-disable-next-line require-unicode-regexp
   text.replace(/[^a-z0-9_.-]/g, (char) => `~${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Numbers sort as text. */
+/** Encodes a part of a key. Numbers are padded so that they sort as text. */
 const part = (value: string | number): string =>
   typeof value === 'number' ? String(value).padStart(12, '0') : escaped(value);
 
@@ -40,14 +40,14 @@ export const sessionKey = (id: string): string => path('session', id);
 export const rowKey = (id: string, table: Table, ...parts: readonly (string | number)[]): string =>
   path('of', id, table, ...parts);
 
-/** The table that an entry of this session is in. */
+/** Returns the table of an entry of a session. */
 export const tableOf = (key: string): string | undefined => key.split('/')[2];
 
-/** The same entry in another session. */
+/** Returns the key of the same entry in another session. */
 export const movedKey = (key: string, id: string): string =>
   ['of', part(id), ...key.split('/').slice(2)].join('/');
 
-/** A resume comes before messages. */
+/** Returns the key of a command. A resume sorts before messages. */
 export const commandKey = (
   id: string,
   { kind, number }: Pick<CommandRow, 'kind' | 'number'>,
@@ -64,13 +64,15 @@ const byAgent = (agent: string, owner: string, updatedAt: string, id: string): s
 
 export const asParked = (updatedAt: string, id: string): string => path('parked', updatedAt, id);
 
-/** The owner in a key that {@link byAgent} made. */
+export const reportKey = (worker: string): string => path('report', worker);
+
+/** Returns the owner in a key that {@link byAgent} created. */
 export const ownerIn = (key: string): string =>
   (key.split('/')[2] ?? '').replaceAll(/~([0-9a-f]{4})/g, (_char, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
 
-/** Where lists, workers and recovery find the session. Each such entry holds its id. */
+/** Returns the index keys under which lists, workers and recovery find the session. Each index entry holds its id. */
 export const indexKeys = ({ row, layout }: Omit<KeptSession, 'changes'>): readonly string[] => {
   const { id, owner, updatedAt, worker, phase, agent, stopReason } = row;
   const keys = [byChange(updatedAt, id), byOwner(owner, updatedAt, id)];
@@ -83,7 +85,7 @@ export const indexKeys = ({ row, layout }: Omit<KeptSession, 'changes'>): readon
   return keys;
 };
 
-/** All keys under a path; `/` is followed by `0`. */
+/** Returns the range of all keys under a path. `0` is the character after `/`. */
 export const under = (...parts: readonly (string | number)[]): KeyValueRange => ({
   from: `${path(...parts)}/`,
   before: `${path(...parts)}0`,
@@ -91,7 +93,7 @@ export const under = (...parts: readonly (string | number)[]): KeyValueRange => 
   limit: Number.MAX_SAFE_INTEGER,
 });
 
-/** The newest of those rows that fit, newest first. */
+/** Returns the range of the newest rows that fit, newest first. */
 export const inRange = (rows: KeyValueRange, { from, before, limit }: RowRange): KeyValueRange => ({
   from: from === undefined ? rows.from : rows.from + part(from),
   before: before === undefined ? rows.before : rows.from + part(before),

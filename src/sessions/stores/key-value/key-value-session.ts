@@ -3,21 +3,21 @@ import type { KeyValueChange, KeyValueRange, KeyValues } from './key-value-drive
 import { withAttempts } from '../attempt-rules.ts';
 import { indexKeys, type KeptSession, sessionKey } from './key-value-layout.ts';
 
-/** What becomes of a session: `next` is its new entry (null: it is gone), `rows` changes beside it. */
+/** Result of a change: `next` is the new entry of the session (null: deleted), `rows` are the other changes. */
 export interface Turn<T> {
   readonly result: T;
   readonly next?: Omit<KeptSession, 'changes'> | null;
   readonly rows?: readonly KeyValueChange[];
 }
 
-/** Tries against others that write to the same session. */
+/** Most tries while others write to the same session. */
 const TRIES = 100;
-/** Entries read at once where it is not known how many are needed. */
+/** Entries per read if the number of needed entries is not known. */
 const PAGE = 200;
 
 /**
- * Reads a session with other entries, lets `decide` say what becomes of it, and writes that if no other process has written
- * meanwhile; else it begins again. So every method is atomic on a database that can compare one value.
+ * Reads a session with other entries, calls `decide` for the changes, and writes them if no other process has written
+ * in between. Otherwise tries again. This makes every method atomic on a database that can compare one value.
  */
 export async function change<T>(
   kv: KeyValues,
@@ -46,7 +46,7 @@ export async function change<T>(
   );
 }
 
-/** The session's entry and its places in the indexes, where they differ. */
+/** Returns the changes to the session's entry and to its index entries. */
 function entriesOf(
   before: KeptSession | null,
   next: Omit<KeptSession, 'changes'> | null,
@@ -70,7 +70,7 @@ export async function findSession(kv: KeyValues, id: string): Promise<KeptSessio
 
 const sessionIn = (text: string): KeptSession => withAttempts(JSON.parse(text) as KeptSession);
 
-/** Rows of a range in its order, up to `limit` of those that are wanted. */
+/** Reads up to `limit` wanted rows of a range, in its order. */
 export async function rowsIn<T>(
   kv: KeyValues,
   range: KeyValueRange,
@@ -87,7 +87,7 @@ export async function rowsIn<T>(
   return rows;
 }
 
-/** Sessions that an index names, in its order, up to `limit` of those that are wanted. */
+/** Reads up to `limit` wanted sessions that an index names, in its order. */
 export async function sessionsIn(
   kv: KeyValues,
   range: KeyValueRange,
@@ -99,7 +99,7 @@ export async function sessionsIn(
     for (const [key, id] of page) {
       const text = found.get(sessionKey(id));
       const session = text === undefined ? null : sessionIn(text);
-      // one that has moved in the index meanwhile is met again at its new place
+      // a session that has moved in the index is found again at its new key
       if (session && indexKeys(session).includes(key) && isWanted(session)) sessions.push(session);
     }
     if (sessions.length >= range.limit) break;
@@ -119,6 +119,6 @@ async function* pages(
     const last = page.at(-1)?.[0];
     if (last === undefined || page.length < size) return;
     if (range.reverse) before = last;
-    else from = `${last} `; // a space comes before all that a key can continue with
+    else from = `${last} `; // a space sorts before every character that a key can continue with
   }
 }

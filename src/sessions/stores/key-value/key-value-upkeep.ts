@@ -33,7 +33,7 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
     const before = (await kv.get([sessionKey(fromId)])).get(sessionKey(fromId));
     if (before === undefined) return false;
     const copied = await conversation(kv, fromId, row);
-    // a change of the source in between may have changed what was read
+    // the source may have changed while it was read
     if ((await kv.get([sessionKey(fromId)])).get(sessionKey(fromId)) !== before) continue;
     return change(kv, row.id, [], (session) =>
       session
@@ -48,8 +48,8 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
 }
 
 /**
- * Messages and steps below the counts, the large values that they may name, the ids of their executions, and of the
- * calls that waited in those.
+ * Reads the messages and steps below the counts, the large values that they may name, and the ids of their executions
+ * and of calls that waited in those.
  */
 async function conversation(
   kv: KeyValues,
@@ -73,7 +73,7 @@ async function conversation(
   const waits = (await rowsIn<Wait>(kv, under('of', id, 'wait'))).filter((wait) =>
     executions.has(wait.executionId),
   );
-  // what was forked continues under another id
+  // the forked execution continues under another id
   const last = forked === undefined ? null : (JSON.parse(forked) as StepRow).executionId;
   const copied = waits.map((wait): KeyValueEntry => {
     const executionId = wait.executionId === last ? (row.executionId ?? last) : wait.executionId;
@@ -89,10 +89,10 @@ export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>
       : { result: false },
   );
 
-/** Sessions of an index at a time. */
+/** Sessions per read of an index. */
 const PAGE = 100;
 
-/** Sessions that did not change since, the oldest first, as they were when they were read. */
+/** Yields sessions that have not changed since `olderThan`, oldest first, as they were when they were read. */
 async function* dueSessions(
   kv: KeyValues,
   { olderThan, owner }: UpkeepRequest,
@@ -110,11 +110,11 @@ async function* dueSessions(
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
-    from = `${place(last.row)} `; // a space comes before all that a key can continue with
+    from = `${place(last.row)} `; // a space sorts before every character that a key can continue with
   }
 }
 
-/** One batch for each session. */
+/** Prunes sessions, one batch for each. */
 export async function* pruneSessions(
   kv: KeyValues,
   request: UpkeepRequest,
@@ -148,7 +148,7 @@ export async function* expireSessions(
   }
 }
 
-/** What only earlier executions needed. */
+/** Returns the entries that only earlier executions needed. */
 async function notNeeded(kv: KeyValues, { row }: KeptSession): Promise<KeyValueEntry[]> {
   const [lastStep] = await rowsIn<StepRow>(kv, {
     ...under('of', row.id, 'step', ''),

@@ -11,11 +11,11 @@ export const waitEntry = (sessionId: string, { executionId, callId }: Wait): Key
   JSON.stringify({ executionId, callId }),
 ];
 
-/** Entries that stay as long as the session: which executions have let which calls wait. */
+/** Returns entries that record which calls waited in which execution. They stay as long as the session exists. */
 export const waitEntries = ({ sessionId, calls = [] }: Commit): readonly KeyValueChange[] =>
   calls.filter(({ state }) => state === 'waiting').map((call) => waitEntry(sessionId, call));
 
-/** Whether another execution of the session has ever let a call with this id wait. */
+/** Whether a call with this id has ever waited in another execution of the session. */
 export async function hasWaitedElsewhere(
   kv: KeyValues,
   sessionId: string,
@@ -28,7 +28,7 @@ export async function hasWaitedElsewhere(
     isOther,
   );
   if (wait) return true;
-  // release 0.1.0 remembered neither waits nor executions: its calls tell, as long as they are kept
+  // release 0.1.0 recorded neither waits nor executions: infer them from its calls, as long as those exist
   const calls = await rowsIn<CallRow>(
     kv,
     under('of', sessionId, 'call'),

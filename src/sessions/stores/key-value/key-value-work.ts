@@ -14,10 +14,10 @@ type Work = Pick<
   'request' | 'claim' | 'release' | 'renew' | 'urgent' | 'recoverable'
 >;
 
-/** Owners of one page: each costs a trip to the database. */
+/** Most owners on one page, because each costs a round trip to the database. */
 const MOST_OWNERS = 50;
 
-/** Who works on a session, and what becomes of tries that fail. */
+/** Implements requests, leases and recovery. */
 export function keyValueWork(kv: KeyValues, watch: LeaseWatch): Work {
   const isOut = (session: KeptSession): boolean => watch.isOut(seen(session));
   let upgrade: Promise<void> | null = null;
@@ -75,7 +75,7 @@ export function keyValueWork(kv: KeyValues, watch: LeaseWatch): Work {
       await upgraded();
       const askedAt = watch.now;
       const now = await kv.now();
-      watch.sweeps(askedAt, now);
+      watch.sweeps(askedAt, now, 'all');
       const isFreeNow = (session: KeptSession): boolean => isFree(session, now, isOut);
       const stopping = await sessionsIn(kv, under('stopping'), isFreeNow);
       const expired = await sessionsIn(kv, under('worker'), isFreeNow);
@@ -117,7 +117,7 @@ async function recoverableIn(
   return { ids: ids.slice(0, limit), afterOwner: isEnd ? null : (owners.at(-1) ?? null) };
 }
 
-/** Owners with open sessions of the agent, in the order of the index. */
+/** Returns the owners with open sessions of the agent, in the order of the index. */
 async function ownersOf(
   kv: KeyValues,
   agent: string,
@@ -137,7 +137,7 @@ async function ownersOf(
   return { owners, isEnd: false };
 }
 
-/** Sessions that release 0.1.0 left open are in none of the newer indexes. */
+/** Adds open sessions of release 0.1.0 to the newer indexes. */
 async function indexOldSessions(kv: KeyValues): Promise<void> {
   const old = await sessionsIn(kv, under('open'), ({ layout }) => layout === undefined);
   for (const { row } of old)
@@ -146,5 +146,8 @@ async function indexOldSessions(kv: KeyValues): Promise<void> {
     );
 }
 
-/** Where the tokens of a session begin: elsewhere when it is made anew, so that an old holder stays out. */
+/**
+ * Returns a random first token. A session that is created again under the same id thus rejects tokens of its
+ * predecessor.
+ */
 const someToken = (): number => Number.parseInt(uuid().replaceAll('-', '').slice(0, 12), 16);

@@ -34,20 +34,22 @@ import {
 } from '../session-rules.ts';
 import { staleOwner, storeClosed } from '../store-errors.ts';
 import { inBatches } from '../upkeep-rules.ts';
+import { isKeptReport, type KeptReport, workloadOf } from '../workload-rules.ts';
 
 export interface MemoryStoreOptions {
   readonly codec?: StoreCodec;
-  /** The largest text of one row. Default 16 MiB. */
+  /** Largest text of one row, in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
   readonly clock?: Clock;
 }
 
-/** Keeps sessions as long as the process lives: for tests, and for pages that keep nothing. */
+/** Stores sessions in memory as long as the process runs: for tests, and for pages that persist nothing. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const { codec, clock = systemClock } = options;
   const now = monotonicOf(clock);
   const sessions = new Map<string, MemorySession>();
-  /** Of the whole store, so that a session made anew under an old id shares no token with it. */
+  let reports: readonly KeptReport[] = [];
+  /** Last token of the whole store, so that a session that is created again under the same id gets new tokens. */
   let lastToken = 0;
   let isClosed = false;
 
@@ -226,6 +228,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       });
     },
 
+    async reportWorker({ worker, body }) {
+      const seen = now();
+      const others = reports.filter(
+        (report) => report.worker !== worker && isKeptReport(report, seen),
+      );
+      reports = body === null ? others : [...others, { worker, body, seen }];
+    },
+    async workload() {
+      return workloadOf(every().map(shown), reports, now());
+    },
+
     async fork(fromId, row) {
       const source = find(fromId);
       if (!source || find(row.id)) return false;
@@ -262,7 +275,7 @@ const byChange = (
   return x > y ? -1 : Number(x < y);
 };
 
-/** A command after the end; an answer that a pause has waited for. */
+/** Whether there is more to do: a command after the end, or an answer after a pause. */
 function hasMore({ row, commands, calls }: MemorySession, end: Commit['end']): boolean {
   if (end === 'ended') return commands.length > 0;
   const ledger = calls.get(row.executionId ?? '')?.values() ?? [];

@@ -13,7 +13,7 @@ import type { Commit, RowRange } from '../../session-store.ts';
 import { noLease } from '../attempt-rules.ts';
 import { bytesOf, type KeptRow, newRow, nextCall, refusedStart } from '../session-rules.ts';
 
-/** One session in memory. Rows are frozen, so that they can be handed out as they are. */
+/** One session in memory. Rows are frozen, so that they can be returned without a copy. */
 export interface MemorySession {
   row: KeptRow;
   leasedUntil: number;
@@ -22,7 +22,7 @@ export interface MemorySession {
   readonly commands: CommandRow[];
   /** Content hashes of messages, by execution. */
   readonly executions: Map<string, string | null>;
-  /** Executions that have ever let a call wait, by its id. */
+  /** Executions in which a call has ever waited, by call id. */
   readonly waits: Map<string, Set<string>>;
   /** By agent. */
   readonly messages: Map<string, MessageRow[]>;
@@ -50,7 +50,7 @@ export const newSession = (row: NewSessionRow): MemorySession => ({
   blobs: new Map(),
 });
 
-/** Throws before anything is written. */
+/** Checks a commit. Throws before anything is written. */
 export function checkWrites(session: MemorySession, commit: Commit): void {
   const refused = refusedStart(
     commit,
@@ -70,12 +70,12 @@ function checkPositions(
   for (const { agentId, position } of rows) {
     const before = last.get(agentId) ?? kept.get(agentId)?.at(-1)?.position ?? -1;
     if (position <= before)
-      throw new AgentError('store_failed', `There is a ${what} at position ${position} already.`);
+      throw new AgentError('store_failed', `A ${what} already exists at position ${position}.`);
     last.set(agentId, position);
   }
 }
 
-/** Everything of the commit but the session's own row. */
+/** Writes everything of the commit except the session's own row. */
 export function writeRows(session: MemorySession, commit: Commit): void {
   for (const row of commit.messages ?? []) listIn(session.messages, row.agentId).push(frozen(row));
   for (const row of commit.steps ?? []) listIn(session.steps, row.agentId).push(frozen(row));
@@ -99,7 +99,7 @@ export function writeRows(session: MemorySession, commit: Commit): void {
   if (done >= 0) session.commands.splice(done, 1);
 }
 
-/** The newest rows that fit, ascending. */
+/** Returns the newest rows that fit, ascending. */
 export function inRange<T extends { readonly position: number }>(
   rows: readonly T[] = [],
   range: RowRange = {},
@@ -112,7 +112,7 @@ export function inRange<T extends { readonly position: number }>(
   return fitting.slice(Math.max(0, fitting.length - limit));
 }
 
-/** What a new session begins with: the conversation below the counts, and large values of those steps. */
+/** Copies the conversation below the counts into a fork, with the large values of those steps. */
 export function copyInto(fork: MemorySession, source: MemorySession): void {
   const { messageCount, stepCount } = fork.row;
   const messages = inRange(source.messages.get(''), { before: messageCount });
@@ -128,7 +128,7 @@ export function copyInto(fork: MemorySession, source: MemorySession): void {
   const forked = steps.at(-1)?.executionId;
   for (const [callId, waited] of source.waits) {
     const copied = [...waited].filter((executionId) => executions.has(executionId));
-    // it continues under another id
+    // the forked execution continues under another id
     const renamed = copied.map((id) => (id === forked ? (fork.row.executionId ?? id) : id));
     if (renamed.length > 0) fork.waits.set(callId, new Set(renamed));
   }

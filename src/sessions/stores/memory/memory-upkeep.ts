@@ -2,7 +2,7 @@ import type { Dropped, ExpireRequest, UpkeepRequest } from '../../session-store.
 import { type MemorySession, sizeOf } from './memory-session.ts';
 import { isExpired, isPrunable } from '../upkeep-rules.ts';
 
-/** One batch for each session. */
+/** Prunes sessions, one batch for each. */
 export async function* pruneSessions(
   sessions: readonly MemorySession[],
   request: UpkeepRequest,
@@ -23,14 +23,14 @@ export async function* expireSessions(
 ): AsyncGenerator<Dropped> {
   for (const session of sessions) {
     const { row } = session;
-    // one of the same id may have come in its place
+    // another session with the same id may have replaced it
     if (kept.get(row.id) !== session || !isExpired(row, request)) continue;
     if (!request.dryRun) kept.delete(row.id);
     yield { sessions: 1, rows: request.dryRun ? 0 : sizeOf(session).rows };
   }
 }
 
-/** Drops what only earlier executions needed. */
+/** Drops the rows that only earlier executions needed. */
 function prune(session: MemorySession): void {
   const last = session.row.executionId ?? session.steps.get('')?.at(-1)?.executionId ?? '';
   const kept = session.agents.get(last);

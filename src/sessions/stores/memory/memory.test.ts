@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { newSessionRow } from '../../../../test/setup/session-row.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { sessionStoreContract } from '../../../testing/session-store-contract.ts';
-import type { NewSessionRow } from '../../session-rows.ts';
 import { memoryStore } from './index.ts';
 
-const session: NewSessionRow = {
-  id: 's',
-  owner: 'o',
-  agent: 'support',
-  status: 'pending',
-  executionId: null,
-  head: '{}',
-  messageCount: 0,
-  stepCount: 0,
-  createdAt: '2026-01-01T00:00:00.000Z',
-};
+const session = newSessionRow('s', { owner: 'o' });
 const message = {
   kind: 'message',
   executionId: 'e',
@@ -22,7 +12,7 @@ const message = {
   at: '2026-01-01T00:00:01.000Z',
 } as const;
 
-describe('the memory store keeps the contract', () => {
+describe('the contract of the memory store', () => {
   for (const { name, run } of sessionStoreContract(() => memoryStore())) it(name, run);
 });
 
@@ -53,7 +43,7 @@ describe('the memory store', () => {
     expect(await store.messages('s', '')).toMatchObject([{ body: '"as written"' }]);
   });
 
-  it('refuses a message or step at a place that is taken, and writes nothing of that commit', async () => {
+  it('rejects a message or step at a position that is taken, and writes nothing of that commit', async () => {
     const store = memoryStore();
     await store.create(session);
     await store.accept('s', message, { phases: ['idle'] });
@@ -69,14 +59,14 @@ describe('the memory store', () => {
     expect(await store.find('s')).toMatchObject({ revision: 1 });
   });
 
-  it('has a codec and a largest text, for the runtime', () => {
+  it('exposes codec and maxBytes to the runtime', () => {
     const codec = { encode: (text: string) => text, decode: (text: string) => text };
     expect(memoryStore({ codec, maxBytes: 5 })).toMatchObject({ codec, maxBytes: 5 });
     expect('codec' in memoryStore()).toBe(false);
     expect(() => memoryStore({ maxBytes: 0 })).toThrow('maxBytes');
   });
 
-  it('refuses everything once it is closed', async () => {
+  it('rejects every call after close', async () => {
     const store = memoryStore();
     await store.create(session);
     await store.close();

@@ -9,42 +9,43 @@ import { sessionReads } from './postgres-reads.ts';
 import { migrate, quotedSchema } from './postgres-schema.ts';
 import { sessionUpkeep } from './postgres-upkeep.ts';
 import { sessionWork } from './postgres-work.ts';
+import { sessionWorkers } from './postgres-workers.ts';
 
 export type { PoolClientLike, PoolLike, PoolQuery } from './postgres-client.ts';
 
 export interface PostgresStoreOptions {
-  /** Without it and without a `pool`, the `PG…` variables of the environment say where the server is. */
+  /** Address of the server. Default without a `pool`: the `PG…` environment variables. */
   readonly connectionString?: string;
-  /** A `pg` Pool of yours, which `close` leaves open. */
+  /** Your own `pg` Pool, which `close` leaves open. */
   readonly pool?: PoolLike;
-  /** Made on first use, where it is missing. Default `onward`. */
+  /** Schema of the tables, created on first use if missing. Default `onward`. */
   readonly schema?: string;
   /**
-   * `power` (default) waits until each write is on the server's disk: what was accepted survives a killed server and a
-   * power cut. `process` does not wait: it survives any process that uses the store, and loses up to about a second of
-   * accepted writes when the server is killed or its machine fails. Heartbeats never wait.
+   * `power` (default) waits until each write is on the server's disk, so accepted writes survive a killed server and a
+   * power failure. `process` does not wait: accepted writes survive any process that uses the store, but up to about a
+   * second of them is lost if the server is killed or its machine fails. Heartbeats never wait.
    */
   readonly durability?: 'process' | 'power';
   readonly codec?: StoreCodec;
-  /** The largest text of one row. Default 16 MiB. */
+  /** Largest text of one row, in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** Most connections for work at a time; up to two more are for heartbeats. Default 10. */
+  /** Most connections for work; up to two more are for heartbeats. Default 10. */
   readonly poolSize?: number;
-  /** How long to wait for a connection, a new or a free one. Default 10 seconds. */
+  /** How long to wait for a new or free connection, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /**
-   * How long a statement may take. One that gets no answer loses its connection, and what cannot have been written
-   * twice is sent again on another one. Heartbeats have a third of the lease. Default 10 seconds.
+   * How long a statement may take, in milliseconds. Default 10,000. A connection that does not answer is dropped, and a
+   * statement that is safe to repeat is sent again on another one. Heartbeats have a third of the lease.
    */
   readonly statementTimeoutMs?: number;
   /**
-   * Prepares statements under a name, so that each connection plans a text once. Not for PgBouncer in transaction mode,
-   * unless it tracks prepared statements. Default false.
+   * Whether to use named prepared statements, so that each connection plans a statement once. Do not use it with
+   * PgBouncer in transaction mode, unless PgBouncer tracks prepared statements. Default false.
    */
   readonly preparedStatements?: boolean;
 }
 
-/** Keeps sessions in PostgreSQL, for any number of processes. Connects on first use. */
+/** Stores sessions in PostgreSQL, for any number of processes. Connects on first use. */
 export function postgresStore(options: PostgresStoreOptions = {}): SessionStore {
   const {
     connectionString,
@@ -80,6 +81,7 @@ export function postgresStore(options: PostgresStoreOptions = {}): SessionStore 
     ...sessionLeases(db, schema),
     ...sessionUpkeep(db, schema),
     ...sessionBatches(db, schema),
+    ...sessionWorkers(db, schema),
     commit: (commit) => writeCommit(db, schema, commit),
     close: () => db.close(),
   };

@@ -6,12 +6,15 @@ import { expiring, inBatches } from '../upkeep-rules.ts';
 
 type Batches = Pick<SessionStore, 'prune' | 'expire'>;
 
-/** Sessions that are looked up at once; no lock is held meanwhile. */
+/** Sessions per lookup, which holds no locks. */
 const PAGE = 500;
-/** How long a transaction should take, for it holds the rows of its sessions: it gets more or fewer of them. */
+/**
+ * Target duration of a transaction in milliseconds, because it locks the rows of its sessions. The group size adapts to
+ * it.
+ */
 const BATCH_MS = 20;
 const MOST_SESSIONS = 100;
-/** Rows of one table that a transaction drops at most. */
+/** Most rows of one table that a transaction drops. */
 const MOST_ROWS = 1_000;
 
 interface Due {
@@ -27,7 +30,7 @@ interface Slice {
   readonly hasMore: boolean;
 }
 
-/** Work over many sessions, a few at a time: a session that another transaction holds is passed over. */
+/** Prunes and expires many sessions, a few at a time. Skips a session that another transaction has locked. */
 export function sessionBatches(db: Database, schema: string): Batches {
   const { durably } = db;
   const isDue = (phases: string, olderThan: string, owner: string): string =>
@@ -43,7 +46,7 @@ export function sessionBatches(db: Database, schema: string): Batches {
 
   const isEarlier = 'r.execution_id is distinct from idle.execution_id';
   const isOfLast = `exists (select from last_agents k where k.session_id = r.session_id and k.agent_id = r.agent_id)`;
-  // what refers to large values and agents goes before them, for a batch may end in between
+  // rows that refer to large values and agents are dropped before them, because a batch may end in between
   const drops: readonly (readonly [table: string, condition: string])[] = [
     ['events', 'true'],
     ['steps', `${isEarlier} and not ${isOfLast}`],
@@ -81,7 +84,9 @@ export function sessionBatches(db: Database, schema: string): Batches {
       (select more from more) as "hasMore"${durably}
     from (${drops.map(([table]) => `select session_id from ${table}_dropped`).join(' union all ')}) d`;
 
-  /** Due sessions, the oldest first. What changes meanwhile has another place, or is found not to be due. */
+  /**
+   * Yields due sessions, oldest first. A session that changes in between moves to another position or is no longer due.
+   */
   async function* pages(
     request: UpkeepRequest,
     phases: readonly string[],
@@ -116,7 +121,7 @@ export function sessionBatches(db: Database, schema: string): Batches {
     }
   }
 
-  /** The group again and again, until nothing is left to drop. */
+  /** Prunes the group repeatedly until nothing is left to drop. */
   async function* pruneGroup(
     { olderThan, owner }: UpkeepRequest,
     ids: readonly string[],
@@ -153,7 +158,7 @@ export function sessionBatches(db: Database, schema: string): Batches {
           [expiring(request), olderThan, owner ?? null, ids],
         );
         if (due.length === 0) return { sessions: 0, rows: 0 };
-        // in a statement after the lock, which sees what was written before it
+        // in a separate statement after the lock, so that it sees all earlier writes
         const tables = [...childTables.map((table) => [table, 'session_id']), ['sessions', 'id']];
         const deletes = tables.map(
           ([table, key]) => `${table}_gone as (
@@ -178,7 +183,7 @@ export function sessionBatches(db: Database, schema: string): Batches {
         continue;
       }
       yield* inGroups(ids, deleting, async function* (some) {
-        // the log of a session can be long: most of it goes in transactions that are short
+        // the log of a session can be long, so short transactions drop most of it first
         for await (const { rows } of pruneGroup(request, some, pruning))
           yield { sessions: 0, rows };
         yield await deleting.measured(() => deleteGroup(request, some));
@@ -192,7 +197,7 @@ export function sessionBatches(db: Database, schema: string): Batches {
   };
 }
 
-/** How many sessions are taken at a time, by how long the last ones took. */
+/** Number of sessions per transaction, adapted to how long the last one took. */
 class GroupSize {
   now = 4;
 

@@ -12,7 +12,7 @@ function clientThat(query: PoolClientLike['query'] = async () => ({ rows: [] }))
   return { query: vi.fn(query), release: vi.fn(), on() {}, removeListener() {} };
 }
 
-it('a pool that gives no connection is not waited for any longer, and what it gives late goes back', async () => {
+it('stops waiting for a pool that gives no connection, and releases a late one', async () => {
   const client = clientThat();
   let give = (_client: PoolClientLike): void => {};
   const pool = poolOf(() => new Promise((resolve) => (give = resolve)));
@@ -23,7 +23,7 @@ it('a pool that gives no connection is not waited for any longer, and what it gi
   expect(client.query).not.toHaveBeenCalled();
 });
 
-it('a transaction sees what was written before its locks, and the server ends one that says nothing more', async () => {
+it('begins a transaction with read committed isolation and an idle timeout on the server', async () => {
   const client = clientThat();
   const pool = poolOf(async () => client);
   expect(await inTransaction(pool, deadlines, ['set local x = 1'], async () => 'done')).toBe(

@@ -5,13 +5,17 @@ import { noAnswer, noConnection, isOfConnection } from './postgres-errors.ts';
 export interface PoolLike {
   connect(): Promise<PoolClientLike>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'connect', listener: (client: PoolClientLike) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'connect', listener: (client: PoolClientLike) => void): unknown;
   end(): Promise<void>;
   /** Read for `max`, the most connections at a time. */
   readonly options?: { readonly max?: number };
 }
 
-export interface PoolClientLike extends Pick<PoolLike, 'on' | 'removeListener'> {
+export interface PoolClientLike {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
   query(query: PoolQuery): Promise<{ readonly rows: readonly unknown[] }>;
   release(destroy?: boolean): void;
 }
@@ -22,25 +26,25 @@ export interface PoolQuery {
   values?: unknown[];
 }
 
-/** Runs one statement and gives its rows. */
+/** Runs one statement and returns its rows. */
 export type RunQuery = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** How long things may take. */
+/** Time limits, in milliseconds. */
 export interface Deadlines {
-  /** To be given a connection, a new one where there is none. */
+  /** Limit for a free or new connection. */
   readonly connectMs: number;
-  /** For each statement. */
+  /** Limit for each statement. */
   readonly statementMs: number;
-  /** Called when the store is closed meanwhile. */
+  /** Functions that end pending work when the store is closed. */
   readonly aborts: Aborts;
 }
 
-/** Sends one statement, on the connection it is given to. */
+/** Sends one statement on a connection. */
 export type Send = (query: PoolQuery) => Promise<readonly unknown[]>;
 
 /**
- * Lends a connection for some statements. One that gives no answer in time is destroyed, never given back: what it was
- * asked may still happen, and its answer must not be taken for that of another query.
+ * Runs statements on one connection of the pool. A connection that does not answer in time is destroyed, never reused:
+ * its statement may still run, and a late answer must not be taken for that of another query.
  */
 export async function onClient<T>(
   pool: PoolLike,
@@ -48,7 +52,7 @@ export async function onClient<T>(
   work: (send: Send) => Promise<T>,
 ): Promise<T> {
   const client = await connected(pool, connectMs, aborts);
-  client.on('error', ignore); // a query that waits hears of it too
+  client.on('error', ignore); // a pending query gets the error too
   const late = (): Error => noAnswer(statementMs);
   const send: Send = async (query) =>
     (await inTime(client.query(query), statementMs, late, aborts)).rows;
@@ -65,7 +69,7 @@ export async function onClient<T>(
   }
 }
 
-/** One that comes too late goes back to the pool. */
+/** Returns a connection. One that comes too late is released to the pool. */
 async function connected(pool: PoolLike, ms: number, aborts: Aborts): Promise<PoolClientLike> {
   const connecting = pool.connect();
   try {
@@ -77,8 +81,8 @@ async function connected(pool: PoolLike, ms: number, aborts: Aborts): Promise<Po
 }
 
 /**
- * Read committed, whatever the server's default is: what follows a lock must see what was written before it. A server
- * that hears nothing more ends the transaction by itself, and with it the locks.
+ * Runs a read committed transaction, whatever the server's default is: statements after a lock must see all earlier
+ * writes. If the client goes silent, the server ends the transaction and releases its locks.
  */
 export async function inTransaction<T>(
   pool: PoolLike,
@@ -110,9 +114,15 @@ export async function inTransaction<T>(
 
 export const ignore = (): void => {};
 
+/** Keeps an error listener on a new connection, which may break before a caller has it. */
+export const guardClient = (client: PoolClientLike): void => void client.on('error', ignore);
+
 const names = new Map<string, string>();
 
-/** The same for the same text, so that stores that share a connection share its statements. */
+/**
+ * Returns the name of a prepared statement. The same text has the same name, so that stores that share a connection
+ * share its statements.
+ */
 export function statementName(text: string): string {
   let name = names.get(text);
   if (name === undefined) {

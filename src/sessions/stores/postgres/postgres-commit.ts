@@ -7,7 +7,7 @@ import { revisionConflict, staleOwner, startConflict } from '../store-errors.ts'
 
 const TRIES = 3;
 
-/** Writes a commit in one statement; only one that wrote nothing is asked why. */
+/** Writes a commit in one statement. Only if it wrote nothing does a second statement read the reason. */
 export async function writeCommit(
   db: Database,
   schema: string,
@@ -23,10 +23,10 @@ export async function writeCommit(
     const earlier = await whyNot(db, schema, commit, lines);
     if (earlier) return earlier;
   }
-  throw storeFailed('commit', new Error('the session changed again and again meanwhile'));
+  throw storeFailed('commit', new Error('the session kept changing during the commit'));
 }
 
-/** How rows that arrive as JSON go into a table. */
+/** SQL fragments that insert rows from JSON into a table. */
 interface RowTable {
   readonly into: string;
   readonly selected: string;
@@ -83,9 +83,9 @@ const tables = {
 } as const;
 
 /**
- * Names only what the commit has, so that the few kinds of commit an agent makes are a few prepared statements. The
- * phase is decided by the session's row alone, which is the newest even after a wait for its lock; refused starts are
- * not, but only commits change those, and then the revision does not match.
+ * Builds the statement from only the parts that the commit has, so that the few kinds of commits become a few prepared
+ * statements. The phase depends only on the session's row, whose newest version is read even after a wait for its lock.
+ * Refused starts depend on other rows, but only commits change those, and then the revision does not match.
  */
 function commitStatement(
   { durably, patiently }: Database,
@@ -166,7 +166,7 @@ function commitStatement(
   };
 }
 
-/** `offset 0` keeps it a look-up per call, however many calls the session has. */
+/** Matches a start that is not allowed. `offset 0` forces one lookup per call, however many calls the session has. */
 const refusedStart = (schema: string, id: string, ledger: string): string => `exists (
     select from ${ledger}, lateral (
       select c.state from ${schema}.calls c
@@ -186,7 +186,7 @@ const callsWritten = (schema: string, id: string, token: string, ledger: string)
       token = case when excluded.starts > 0 then excluded.token else c.token end
     where excluded.state <> 'waiting' and c.state <> 'committed')`;
 
-/** What the end of a stretch of work makes of the session's row. */
+/** Returns the assignments to the session's row at the end of a run. */
 function endOf(
   end: NonNullable<Commit['end']>,
   commands: string,
@@ -209,7 +209,7 @@ function endOf(
     `worker = case when ${hasMore} then s.worker end`,
     `leased_until = case when ${hasMore} then s.leased_until end`,
     `wait_ms = case when ${hasMore} then s.wait_ms else 0 end`,
-    // where more is left to do the lease is kept, and what follows is its first try
+    // if there is more to do, the lease is kept and the next work counts as its first try
     `tries = case when ${hasMore} then 1 else 0 end`,
     'pause_reason = null',
     'error = null',
@@ -230,7 +230,10 @@ const receiptOf = ({ phase, stopReason, pauseReason }: CommitReceipt): CommitRec
   pauseReason,
 });
 
-/** The receipt of a commit that was written before, or null if it may be tried again; throws why it may not. */
+/**
+ * Returns the receipt of a commit that was written before, or null if it may be tried again. Otherwise throws the
+ * reason.
+ */
 async function whyNot(
   db: Database,
   schema: string,

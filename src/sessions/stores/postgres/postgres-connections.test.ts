@@ -15,7 +15,7 @@ import {
 import { makeHarness, message, step } from '../../../testing/store-contract/store-harness.ts';
 import { postgresStore } from './index.ts';
 
-/** All that logging an error might print, but for our own stack. */
+/** Returns everything that logging an error might print. */
 function everythingIn(error: unknown): string {
   const seen: string[] = [];
   for (let at: unknown = error; at instanceof Error; at = at.cause)
@@ -24,7 +24,7 @@ function everythingIn(error: unknown): string {
 }
 
 describe('starting', () => {
-  it('any number of stores may start at once on an empty database', async () => {
+  it('lets many stores start at the same time on an empty database', async () => {
     const shared = newSchema();
     const stores = Array.from({ length: 16 }, () => open({ schema: shared, poolSize: 2 }));
     const owners = await Promise.all(
@@ -36,7 +36,7 @@ describe('starting', () => {
     expect(versions).toEqual(versions.map((_row, i) => ({ version: i + 1 })));
   });
 
-  it('refuses tables of a newer release that shuts this one out, until it is that release', async () => {
+  it('rejects tables of a newer release that excludes this one, and works again once they are compatible', async () => {
     const newer = newSchema();
     await open({ schema: newer }).find('x');
     await query(`insert into "${newer}".migrations (version) values (98)`);
@@ -51,7 +51,7 @@ describe('starting', () => {
     expect(await store.find('x')).toBeNull();
   });
 
-  it('no session has an id with a NUL character', async () => {
+  it('finds no session for an id with a NUL character', async () => {
     expect(await open().find('a\0b')).toBeNull();
   });
 
@@ -61,7 +61,7 @@ describe('starting', () => {
   });
 
   it.each(['', 'Onward', '1a', 'a-b', 'a"b', 'ä', 'a'.repeat(64)])(
-    'refuses %j as schema',
+    'rejects %j as schema',
     (name) => {
       expect(() => postgresStore({ schema: name })).toThrow(
         expect.objectContaining({ code: 'invalid_option' }),
@@ -74,11 +74,11 @@ describe('starting', () => {
     [{ maxBytes: -1 }, 'maxBytes'],
     [{ durability: 'disk' as 'power' }, 'durability'],
     [{ connectionString: 5 as unknown as string }, 'connectionString'],
-  ])('refuses %j', (options, named) => {
+  ])('rejects %j', (options, named) => {
     expect(() => postgresStore(options)).toThrow(named);
   });
 
-  it('takes a word of SQL as schema', async () => {
+  it('accepts an SQL keyword as schema', async () => {
     await query('drop schema if exists "select" cascade');
     schemas.push('select');
     const harness = makeHarness(open({ schema: 'select' }), 60);
@@ -86,7 +86,7 @@ describe('starting', () => {
     expect(await commit({ messages: [message(0)] })).toMatchObject({ phase: 'open' });
   });
 
-  it('needs no right to create anything once the tables are there', async () => {
+  it('needs no CREATE privilege once the tables exist', async () => {
     const made = newSchema();
     const role = `role_${made}`;
     await open({ schema: made }).find('x');
@@ -108,7 +108,7 @@ describe('starting', () => {
 });
 
 describe('connections', () => {
-  it('a connection that is ended makes its call reject; the next call works, and the same commit too', async () => {
+  it('rejects the call of a terminated connection; the next call works, and so does the same commit', async () => {
     const store = open();
     const { id, next } = await aboutToPause(store);
     const commit = next({ messages: [message(0)] });
@@ -121,14 +121,14 @@ describe('connections', () => {
     expect(await store.messages(id, '')).toEqual([message(0)]);
   });
 
-  it('a connection that is ended in a transaction makes its call reject; the next one works', async () => {
+  it('rejects a transaction whose connection is terminated; the next one works', async () => {
     const store = open();
     const { id } = await makeHarness(store, 60).idle();
     expect(await cutOff(id, () => store.delete(id))).toMatchObject({ code: 'store_failed' });
     expect(await store.delete(id)).toBe(true);
   });
 
-  it('survives the end of idle connections', async () => {
+  it('survives the termination of idle connections', async () => {
     const store = open();
     await Promise.all(Array.from({ length: 5 }, () => store.find('x')));
     await query(
@@ -141,17 +141,20 @@ describe('connections', () => {
 
   it.each([
     ['a refused connection', 'postgres://bob:hunter2secret@127.0.0.1:1/db', 'ECONNREFUSED'],
-    ['an address that is none', 'postgres://bob:hunter2secret@:x/db', 'ERR_INVALID_URL'],
-    ['the style of libpq', 'host=127.0.0.1 user=bob password=hunter2secret', ''],
-  ])('secrets of the connection string are in no error: %s', async (_, connectionString, code) => {
-    const store = open({ connectionString });
-    const error: unknown = await store.find('x').catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'store_failed' });
-    expect((error as Error).message).toContain(`could not find a session: ${code}`);
-    expect(everythingIn(error)).not.toContain('hunter2');
-  });
+    ['an invalid address', 'postgres://bob:hunter2secret@:x/db', 'ERR_INVALID_URL'],
+    ['a libpq connection string', 'host=127.0.0.1 user=bob password=hunter2secret', ''],
+  ])(
+    'keeps secrets of the connection string out of errors: %s',
+    async (_, connectionString, code) => {
+      const store = open({ connectionString });
+      const error: unknown = await store.find('x').catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'store_failed' });
+      expect((error as Error).message).toContain(`could not find a session: ${code}`);
+      expect(everythingIn(error)).not.toContain('hunter2');
+    },
+  );
 
-  it('secrets and names of a refused login are in no message', async () => {
+  it('keeps secrets and names of a refused login out of messages', async () => {
     const url = new URL(server.url);
     url.username = 'nobody_we_know';
     url.password = 'hunter2secret';
@@ -166,8 +169,8 @@ describe('connections', () => {
 
   it.each([
     ['a NUL character', 'a secret body\0'],
-    ['half a character', 'a secret body\ud800'],
-  ])('%s is refused, and the body is in no error', async (_, body) => {
+    ['a lone surrogate', 'a secret body\ud800'],
+  ])('rejects %s, and keeps the body out of the error', async (_, body) => {
     const store = open();
     const { id, commit } = await makeHarness(store, 60).held();
     const error: unknown = await commit({ messages: [message(0, { body })] }).catch(
@@ -178,7 +181,7 @@ describe('connections', () => {
     expect(await store.find(id)).toMatchObject({ revision: 0 });
   });
 
-  it('a place that is taken is refused, nothing of the commit is written, and no body is in the error', async () => {
+  it('rejects a position that is taken, writes nothing of the commit, and keeps the body out of the error', async () => {
     const store = open();
     const { id, commit } = await makeHarness(store, 60).held();
     await commit({ messages: [message(0)] });
@@ -190,7 +193,7 @@ describe('connections', () => {
     expect(await store.find(id)).toMatchObject({ revision: 1 });
   });
 
-  it('a pool that was given is used, and stays open', async () => {
+  it('uses a given pool and leaves it open', async () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 2 });
     const store = open({ pool });
     const { commit } = await makeHarness(store, 60).held();
@@ -204,7 +207,7 @@ describe('connections', () => {
     expect(() => postgresStore({ pool, connectionString: 'x' })).toThrow('not both');
   });
 
-  it('a closed store says so, also when it is closed twice; what runs is finished first', async () => {
+  it('finishes running calls on close, even if closed twice, and rejects later calls', async () => {
     const store = open();
     await store.find('x');
     const running = store.list({ limit: 1 });

@@ -2,7 +2,7 @@ import { AgentError } from '../../../errors/agent-error.ts';
 import { defaultRedactor } from '../../../errors/make-redactor.ts';
 import { sentence } from '../../../sentence.ts';
 
-/** What `pg`, its server and Node put on an error; the first two also put data of rows there. */
+/** Fields that `pg`, its server and Node set on an error. The first two also add data of rows. */
 interface DatabaseFailure {
   readonly message?: string;
   readonly code?: string;
@@ -24,14 +24,14 @@ const quotable: ReadonlySet<string> = new Set([
 ]);
 const explained: Readonly<Record<string, string>> = {
   '08': 'the connection failed',
-  '22': 'the server refused a value; texts may hold no NUL character',
+  '22': 'the server refused a value; texts must not have NUL characters',
   '28': 'the server refused the login',
   '3D': 'the server has no such database',
 };
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
-/** An error of this library stays as it is; any other is told without what rows or the connection string hold. */
+/** Returns an `AgentError` unchanged. Wraps any other error without data of rows or of the connection string. */
 export function storeFailed(operation: string, error: unknown): AgentError {
   if (AgentError.is(error)) return error;
   const { code = '' } = (error ?? {}) as DatabaseFailure;
@@ -45,17 +45,17 @@ export function storeFailed(operation: string, error: unknown): AgentError {
   );
 }
 
-/** Whether the same statement may go through when it is sent again: nothing of it was written. */
+/** Whether the same statement may succeed if it is sent again: nothing of it was written. */
 export const isPassing = (error: unknown): boolean =>
   ['40001', '40P01'].includes((error as DatabaseFailure | null)?.code ?? '');
 
-/** The server gave no answer: what it was asked may have happened, or may still happen. */
+/** The server did not answer: the statement may have run, or may still run. */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
 export const noAnswer = (ms: number): Error =>
-  new NoAnswer(`the server gave no answer within ${ms} ms; its connection was dropped`);
+  new NoAnswer(`the server did not answer within ${ms} ms, and its connection was dropped`);
 export const isNoAnswer = (error: unknown): boolean => error instanceof NoAnswer;
 
 /** Nothing was sent. */
@@ -64,15 +64,15 @@ class NoConnection extends Error {
 }
 
 export const noConnection = (ms: number): Error =>
-  new NoConnection(`no connection could be had within ${ms} ms (connectTimeoutMs, poolSize)`);
+  new NoConnection(`no connection was available within ${ms} ms (connectTimeoutMs, poolSize)`);
 export const noTurn = (ms: number): Error =>
   new NoConnection(`other work of this process on the same session took longer than ${ms} ms`);
 
-/** Whether a statement may have been carried out though its connection failed. */
+/** Whether a statement may have run although its connection failed. */
 export const isAmbiguous = (error: unknown): boolean =>
   isOfConnection(error) && !(error instanceof NoConnection);
 
-/** Whether the connection is of no more use; an error that the server reports about a statement leaves it as it was. */
+/** Whether the connection is unusable. It stays usable after an error that the server reports about a statement. */
 export function isOfConnection(error: unknown): boolean {
   if (AgentError.is(error)) return false;
   const { code = '' } = (error ?? {}) as DatabaseFailure;
@@ -83,7 +83,7 @@ export function isOfConnection(error: unknown): boolean {
 export const isLockedOut = (error: unknown): boolean =>
   AgentError.is(error, 'store_failed') && error.details['code'] === '55P03';
 
-/** Whether a table or the schema is not there. */
+/** Whether a table or the schema does not exist. */
 export const isMissingTable = (error: unknown): boolean =>
   ['42P01', '3F000'].includes((error as DatabaseFailure | null)?.code ?? '');
 
@@ -95,7 +95,7 @@ function reasonOf(error: unknown): string {
   return `${quotable.has(kind) ? message : (explained[kind] ?? 'the server refused it')} (${code})`;
 }
 
-/** A copy: the original carries details such as the row that failed. */
+/** Copies an error without details such as the row that failed. */
 function withoutData(error: unknown): Error {
   const { message = '', code, table, constraint } = (error ?? {}) as DatabaseFailure;
   const isData = code !== undefined && code.startsWith('22');

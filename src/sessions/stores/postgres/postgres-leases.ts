@@ -18,31 +18,37 @@ type Leases = Pick<
 
 const later = (from: string, ms: string): string => `${from} + ${ms} * interval '1 millisecond'`;
 const ttl = (param: string): string => later('clock_timestamp()', `${param}::float8`);
-/** Whether no worker holds the session and its wait is over; one that begins in the future is: the clock was set back. */
+/**
+ * Whether no worker holds the session and its wait is over. A wait that begins in the future is over too, because the
+ * clock was set back.
+ */
 const isFree = `s.phase = 'open' and s.worker is null and (s.wait_ms = 0 or clock_timestamp()
   not between ${later('s.leased_until', `-${SET_BACK_MS}`)} and ${later('s.leased_until', 's.wait_ms')})`;
-/** Whether a lease might have run out: it has by the clock of the server, or was written before that was set back. */
+/**
+ * Whether a lease might have expired: by the clock of the server, or because it was written before that clock was set
+ * back.
+ */
 const isDoubtful = `s.phase = 'open' and s.worker is not null and (s.leased_until <= clock_timestamp()
   or (s.lease_ms > 0 and ${later('s.leased_until', `-(s.lease_ms + ${SET_BACK_MS})`)} > clock_timestamp()))`;
 const millis = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 const until = millis('s.leased_until');
 const leaseColumns = `s.id, s.token::float8 as token, ${until} as until, s.lease_ms as "leaseMs", s.wait_ms as "waitMs"`;
-/** The least time that a heartbeat has, however short the lease is. */
+/** Least time limit of a heartbeat in milliseconds, however short the lease is. */
 const LEAST_BEAT_MS = 500;
-/** The next poll comes soon. */
+/** Time limit for reading signals in milliseconds. Short, because the next poll comes soon. */
 const SIGNAL_MS = 2_000;
-/** Whether the lease that is there ran out in the process that died with it. */
+/** Whether the session has an expired lease, whose process died. */
 const died = 's.worker is not null';
 const needsQuarantine = `(s.quarantined or (${died} and s.deaths + 1 >= ${QUARANTINE_DEATHS}))`;
 const signalColumns =
   's.id as "sessionId", s.token::float8 as token, s.stop_reason as "stopReason", s.pause_reason as "pauseReason"';
 
-/** Who works on a session, and what becomes of tries that fail. Each statement locks one session at a time, by id. */
+/** Implements leases and recovery. Each statement locks one session at a time, by id. */
 export function sessionLeases(db: Database, schema: string): Leases {
   const { durably, surely, hastily, patiently } = db;
   const watch = new LeaseWatch();
 
-  // a token that a crash of the server takes back would be given twice
+  // must be durable: a token that a server crash loses would be issued twice
   const claimText = `update ${schema}.sessions s set token = nextval('${schema}.tokens'), worker = $2,
       leased_until = ${ttl('$3')}, lease_ms = $3::float8, wait_ms = $4::float8, tries = s.tries + 1,
       deaths = s.deaths + case when ${died} and (s.quarantined or s.deaths < ${QUARANTINE_DEATHS}) then 1 else 0 end,
@@ -75,7 +81,7 @@ export function sessionLeases(db: Database, schema: string): Leases {
   const named = (ids: string, tokens: string): string =>
     `unnest(${ids}::text[], ${tokens}::bigint[]) as n (id, token)
       join ${schema}.sessions s on s.id = n.id and s.token = n.token`;
-  // waits for no lock and not for the disk: the lease of one session must not run out for another's sake
+  // waits neither for locks nor for the disk: the lease of one session must not expire because of another
   const renewText = `with held as (
       select s.id from ${named('$3', '$4')} where s.worker = $1 for update of s skip locked),
     renewed as (
@@ -85,7 +91,7 @@ export function sessionLeases(db: Database, schema: string): Leases {
     select *${hastily} from renewed`;
   const stillHeldText = `select ${signalColumns} from ${named('$2', '$3')} where s.worker = $1`;
 
-  // each owner is one look into the index, however many sessions it has
+  // one index lookup per owner, however many sessions the owner has
   const workText = (isBehind: '>' | '>='): string => {
     const next = (than: string, is: string): string => `select s.owner from ${schema}.sessions s
       where s.phase = 'open' and s.worker is null and s.agent = $1 and s.owner ${is} ${than} order by s.owner limit 1`;
@@ -105,7 +111,7 @@ export function sessionLeases(db: Database, schema: string): Leases {
       select array(select id from found order by turn, updated_at, id limit $3::integer) as ids,
         (select owner from owners where n = $3::integer) as "afterOwner"`;
   };
-  // whether a doubtful lease has run out is judged here, not there
+  // the client, not the server, decides whether a doubtful lease has expired
   const urgentText = `with stopping as (
       select ${leaseColumns}, s.worker is null as "isFree", row_number() over (order by s.updated_at, s.id) as place
       from ${schema}.sessions s
@@ -119,7 +125,7 @@ export function sessionLeases(db: Database, schema: string): Leases {
     select ${millis('clock_timestamp()')} as now, coalesce((select json_agg(u order by u.kind, u.place) from (
       select 0 as kind, * from stopping union all select 1, * from expired) u), '[]') as found`;
 
-  /** Null where the session cannot be had as it was seen, false where it is locked. */
+  /** Claims a session. Returns null if it cannot be claimed as seen, and false if it is locked. */
   async function claim(
     sessionId: string,
     { worker, ttlMs, waitMs = 0, alone = false, reads = READS }: LeaseRequest,
@@ -204,7 +210,8 @@ export function sessionLeases(db: Database, schema: string): Leases {
       const askedAt = watch.now;
       const [sweep] = await db.read<Sweep>('find work', urgentText, values);
       if (!sweep) return [];
-      watch.sweeps(askedAt, sweep.now);
+      // without agents, only sessions to be stopped are read
+      watch.sweeps(askedAt, sweep.now, agents.join(' '));
       const free = sweep.found.filter((lease) => lease.isFree || watch.isOut(lease));
       return free.slice(0, limit).map(({ id }) => id);
     },
@@ -223,7 +230,7 @@ type Claimed = SessionRow & { readonly set_config?: string; readonly until: numb
 
 interface Sweep {
   readonly now: number;
-  /** Stops first. */
+  /** Leases of sessions to stop come first. */
   readonly found: readonly (SeenLease & { readonly isFree: boolean })[];
 }
 
@@ -232,7 +239,7 @@ const isSame = (
   b: Pick<SeenLease, 'token' | 'until'>,
 ): boolean => a.token === b.token && a.until === b.until;
 
-/** Without the column that sets what the transaction waits for. */
+/** Removes the column that sets `synchronous_commit`. */
 const signalOf = ({ sessionId, token, stopReason, pauseReason }: LeaseSignal): LeaseSignal => ({
   sessionId,
   token,

@@ -2,7 +2,7 @@ import type { CallState } from '../../session-rows.ts';
 import type { CallWrite, Commit } from '../../session-store.ts';
 import { startConflict } from '../store-errors.ts';
 
-/** What one commit does to one call, however many writes that takes. */
+/** Net effect of one commit on one call, merged from its writes. */
 export interface LedgerLine {
   readonly executionId: string;
   readonly callId: string;
@@ -18,11 +18,11 @@ export interface LedgerLine {
 export const ledgerColumns =
   '"executionId" text, "callId" text, tool text, state text, starts integer, again boolean, result text';
 
-/** Whether a line (`r`) may not start the call that is there (`c`). */
+/** SQL condition: whether a line (`r`) may not start the existing call (`c`). */
 export const isRefused =
   "r.starts > 0 and (c.state = 'committed' or (c.state = 'started' and not r.again))";
 
-/** One line per call: a statement cannot write a row twice. */
+/** Merges the writes to one line per call, because a statement cannot write a row twice. */
 export function ledgerLines(commit: Commit): readonly LedgerLine[] {
   const lines = new Map<string, LedgerLine>();
   for (const write of commit.calls ?? []) {
@@ -36,7 +36,7 @@ export function ledgerLines(commit: Commit): readonly LedgerLine[] {
 function firstLine(write: CallWrite): LedgerLine {
   const { executionId, callId, tool, state, again = false, result = null } = write;
   const starts = state === 'started' ? 1 : 0;
-  // a model may call a tool by a name that no column can hold
+  // a model may use a tool name with characters that a column cannot hold
   const name = tool.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
   return { executionId, callId, tool: name, state, starts, again, result };
 }

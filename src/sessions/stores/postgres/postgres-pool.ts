@@ -2,6 +2,7 @@ import { AgentError } from '../../../errors/agent-error.ts';
 import type { Aborts } from '../../in-time.ts';
 import {
   type Deadlines,
+  guardClient,
   ignore,
   inTransaction,
   onClient,
@@ -27,35 +28,43 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
-  /** Whether statements are prepared under a name, so that each connection plans a text once. */
+  /** Whether to use named prepared statements, so that each connection plans a statement once. */
   readonly preparedStatements: boolean;
   readonly durability: 'process' | 'power';
-  /** Runs once, before anything else. */
+  /** Prepares the database. Runs once, before anything else. */
   prepare(pool: PoolLike, deadlines: Deadlines): Promise<void>;
 }
 
 export interface RunOptions {
-  /** Statements that lock a session take turns, so that a locked row keeps one connection at most. */
+  /**
+   * Session that the statement locks. Its statements take turns, so that a locked row occupies at most one connection.
+   */
   readonly session?: string;
-  /** Sent once more, on another connection, where the first one broke or gave no answer: it may run twice. */
+  /**
+   * Whether the statement may run twice. It is then sent again on another connection if the first one broke or did not
+   * answer.
+   */
   readonly isRepeatable?: boolean;
-  /** Keeps leases alive: waits for no other work of this store. */
+  /** Whether the statement renews leases or reads signals. It then waits for no other work of this store. */
   readonly isHeartbeat?: boolean;
   readonly timeoutMs?: number;
 }
 
 export interface Database {
-  /** For the end of a writing statement's list of results: sets what its transaction waits for. */
+  /** SQL for the end of a write's result list. Sets `synchronous_commit` of its transaction by `durability`. */
   readonly durably: string;
-  /** The same, and its transaction waits for the disk in any case. */
+  /** Like `durably`, but its transaction always waits for the disk. */
   readonly surely: string;
-  /** The same, and its transaction never waits for the disk. */
+  /** Like `durably`, but its transaction never waits for the disk. */
   readonly hastily: string;
-  /** A condition that holds. A statement with it gives up, instead of its connection, where a row stays locked. */
+  /**
+   * SQL condition that is always true and sets `lock_timeout`, so that on a locked row the statement times out before
+   * its connection does.
+   */
   readonly patiently: string;
-  /** For statements that may touch many rows. */
+  /** Time limit for statements that may change many rows, in milliseconds. */
   readonly longTimeoutMs: number;
-  /** `operation` is for error messages. */
+  /** Reads rows. `operation` is for error messages. */
   read<Row>(operation: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
   run<Row>(
     operation: string,
@@ -73,7 +82,7 @@ export interface Database {
 
 const TRIES = 5;
 const REPEATS = 2;
-/** Connections beside those for work, which heartbeats find free at any time. */
+/** Additional connections that are reserved for heartbeats. */
 const FOR_HEARTBEATS = 2;
 const LONGEST_CLOSE_MS = 5_000;
 
@@ -92,6 +101,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const makePool = async (): Promise<PoolLike> => {
     const pool = options.pool ?? (await ownPool(options));
     pool.on('error', ignore); // an idle connection broke, and the pool has dropped it
+    pool.on('connect', guardClient);
     return pool;
   };
   const open = async (): Promise<PoolLike> => {
@@ -106,9 +116,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 
   const leave = (pool: PoolLike): void => {
-    // connections of an ended pool may still break, so ours keeps its listener
-    if (options.pool) pool.removeListener('error', ignore);
-    else pool.end().catch(ignore);
+    // connections of an ended pool may still break, so our own pool keeps its listener
+    if (!options.pool) return void pool.end().catch(ignore);
+    pool.removeListener('error', ignore);
+    pool.removeListener('connect', guardClient);
   };
 
   const opened = (): Promise<PoolLike> => {
@@ -119,10 +130,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     return opening;
   };
 
-  /** Where one connection fell silent, those that lie idle may be no better: the next statements get new ones. */
+  /** Replaces the pool after one connection went silent, because its idle connections may be dead too. */
   const replace = async (old: PoolLike): Promise<void> => {
     if (options.pool || closing || (await opening) !== old) return;
-    // a server that is only slow must not be flooded with new connections
+    // do not flood a slow server with new connections
     if (performance.now() - replacedAt < statementTimeoutMs) return;
     replacedAt = performance.now();
     opening = makePool();
@@ -151,7 +162,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   };
 
-  /** Waits for the session's turn first, then for a connection: what waits for a session keeps none. */
+  /** Waits for the session's turn first, then for a connection, so that work that waits for a session occupies none. */
   const inTurn = async <T>(how: RunOptions, work: () => Promise<T>): Promise<T> => {
     if (how.isHeartbeat) return work();
     const waitMs = connectMs + statementTimeoutMs;
@@ -187,7 +198,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   };
 
-  /** What runs may finish, in the time that a statement has; then its connections are dropped. */
+  /** Lets running statements finish within the statement timeout, at most 5 seconds, then drops their connections. */
   const close = async (): Promise<void> => {
     const abortAll = (): void => {
       isAborted = true;
@@ -237,14 +248,17 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Connections for work: of a pool that others share, one is left to heartbeats. */
+/** Returns the number of connections for work. Of a shared pool, one is reserved for heartbeats. */
 function capacity({ pool, poolSize }: DatabaseOptions): number {
   if (!pool) return poolSize;
   const max = pool.options?.max ?? Number.POSITIVE_INFINITY;
   return Math.max(1, max - 1);
 }
 
-/** A server that waits for more than its own disk is left to do so. */
+/**
+ * Returns SQL that sets `synchronous_commit`. Keeps `remote_apply` of the server, which waits for more than its own
+ * disk.
+ */
 const waiting = (synchronousCommit: 'on' | 'off'): string => {
   const value =
     synchronousCommit === 'off'

@@ -34,7 +34,7 @@ const forked = {
 } as const;
 
 describe('races', () => {
-  it('an answer that comes before a pause, in the queue for the session, keeps it open', async () => {
+  it('an answer that is queued before a pause keeps the session open', async () => {
     const [store, other] = [open(), open()];
     const { id, commit, worker } = await aboutToPause(store);
     const [given, receipt] = await queued(
@@ -46,7 +46,7 @@ describe('races', () => {
     expect(await store.find(id)).toMatchObject({ phase: 'open', worker, isLeased: true });
   });
 
-  it('an answer that comes after a pause opens the session again', async () => {
+  it('an answer that is queued after a pause opens the session again', async () => {
     const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [receipt, given] = await queued(
@@ -58,7 +58,7 @@ describe('races', () => {
     expect(await store.find(id)).toMatchObject({ phase: 'open', worker: null });
   });
 
-  it('an answer to a call that the commit before it put down is taken', async () => {
+  it('an answer to a call that the previous commit wrote is accepted', async () => {
     const [store, other] = [open(), open()];
     const { id, commit } = await makeHarness(store, 60).held();
     const pause = { root: root({ status: 'paused' }), calls: [call('a', 'waiting')] };
@@ -71,7 +71,7 @@ describe('races', () => {
     expect(await store.find(id)).toMatchObject({ phase: 'open' });
   });
 
-  it('an answer that a commit overtakes with a result holds up no later pause', async () => {
+  it('an answer to a call that then gets a result does not prevent a later pause', async () => {
     const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [given] = await queued(
@@ -84,7 +84,7 @@ describe('races', () => {
     expect(await commit({ end: 'paused' })).toMatchObject({ phase: 'paused' });
   });
 
-  it('a message that comes before an end, in the queue for the session, is not left lying', async () => {
+  it('a message that is queued before an end keeps the session open', async () => {
     const [store, other] = [open(), open()];
     const { id, commit, worker } = await aboutToPause(store);
     const [given, receipt] = await queued(
@@ -96,7 +96,7 @@ describe('races', () => {
     expect(await store.find(id)).toMatchObject({ phase: 'open', worker, isLeased: true });
   });
 
-  it('a message that comes after an end finds the session idle', async () => {
+  it('a message that is queued after an end finds the session idle', async () => {
     const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [receipt, given] = await queued(
@@ -108,7 +108,7 @@ describe('races', () => {
     expect(await store.nextCommand(id)).toBeNull();
   });
 
-  it('a stop that comes before a pause, in the queue for the session, keeps it open', async () => {
+  it('a stop that is queued before a pause keeps the session open', async () => {
     const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [, receipt] = await queued(
@@ -119,7 +119,7 @@ describe('races', () => {
     expect(receipt).toEqual({ phase: 'open', stopReason: 'enough', pauseReason: null });
   });
 
-  it('a deletion takes along what a commit before it wrote, and the commit after it is stale', async () => {
+  it('a deletion removes the rows of the previous commit, and the next commit is stale', async () => {
     const [store, other] = [open(), open()];
     const { id, commit, next } = await aboutToPause(store);
     const late = next({ messages: [message(1)] });
@@ -133,7 +133,7 @@ describe('races', () => {
     expect(await store.size(id)).toEqual({ rows: 0, bytes: 0 });
   });
 
-  it('200 answers against 200 pauses: no answer is lost', async () => {
+  it('loses no answer in 200 races between an answer and a pause', async () => {
     const [store, other] = [open(), open()];
     const seen = { open: 0, paused: 0, idle: 0, parked: 0 };
     const one = async (i: number): Promise<void> => {
@@ -162,7 +162,7 @@ describe('races', () => {
     expect(seen.open + seen.paused).toBe(200);
   }, 60_000);
 
-  it('200 messages against 200 ends: each is accepted and kept in work, or refused', async () => {
+  it('accepts and continues or refuses each message in 200 races between a message and an end', async () => {
     const [store, other] = [open(), open()];
     const one = async (i: number): Promise<void> => {
       const { id, commit, worker } = await aboutToPause(store);
@@ -187,7 +187,7 @@ describe('races', () => {
       await Promise.all(Array.from({ length: 8 }, (_, n) => one(i + n)));
   }, 60_000);
 
-  it('a session claimed by 20 at once goes to one', async () => {
+  it('a session that 20 workers claim at the same time goes to one', async () => {
     const stores = [open(), open(), open(), open()];
     for (let round = 0; round < 10; round++) {
       const { id } = await makeHarness(stores[0]!, 60).open();
@@ -202,7 +202,7 @@ describe('races', () => {
     }
   });
 
-  it('everything at once on a few sessions ends in no deadlock and in no error', async () => {
+  it('concurrent operations on a few sessions cause no deadlock and no error', async () => {
     const deadlocks = async (): Promise<unknown> =>
       query(`select deadlocks from pg_stat_database where datname = current_database()`);
     const before = await deadlocks();

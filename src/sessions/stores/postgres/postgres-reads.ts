@@ -18,7 +18,7 @@ type Reads = Pick<
 
 const status = `case s.phase when 'open' then 'in_progress' when 'parked' then 'failed' else s.status end`;
 
-/** A {@link SessionRow}, of a table that is called `s`. */
+/** Columns of a {@link SessionRow} from a table with the alias `s`. */
 export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as status, s.phase,
   s.execution_id as "executionId", s.head, s.revision, s.token::float8 as token, s.worker,
   s.worker is not null and s.leased_until > clock_timestamp() as "isLeased",
@@ -36,7 +36,7 @@ const checkedPhase = (phase: SessionPhase): SessionPhase =>
   phases.find((known) => known === phase) ?? 'idle';
 
 const MOST = 2 ** 31 - 1;
-/** What fits into an `integer` of the server, which is more than there are rows. */
+/** Clamps a number to the range of an SQL `integer`, which exceeds any number of rows. */
 export const integer = (value: number): number => Math.max(-MOST, Math.min(MOST, value));
 
 export function sessionReads(db: Database, schema: string): Reads {
@@ -59,13 +59,13 @@ export function sessionReads(db: Database, schema: string): Reads {
     return rows.toReversed();
   };
 
-  /** Written out too, so that the small indexes of these fit. */
+  /** Whether the value is also written as a literal, so that the partial index applies. */
   const isMarked = (value: string | undefined): boolean => value === 'user' || value === 'system';
   const isOpenCall = (state: string): boolean => state === 'waiting' || state === 'decided';
 
   return {
     async find(sessionId) {
-      if (sessionId.includes('\0')) return null; // the server would call it an error
+      if (sessionId.includes('\0')) return null; // the server would reject it
       const [row] = await db.read<SessionRow>(
         'find a session',
         `select ${sessionColumns} from ${schema}.sessions s where s.id = $1`,
@@ -80,7 +80,7 @@ export function sessionReads(db: Database, schema: string): Reads {
       if (owner !== undefined) clauses.push(`s.owner = ${bind(owner)}`);
       if (agent !== undefined) clauses.push(`s.agent = ${bind(agent)}`);
       if (notAgents !== undefined) clauses.push(`s.agent <> all(${bind(notAgents)}::text[])`);
-      // written out, so that the small indexes of these fit
+      // written as a literal, so that the partial indexes apply
       if (phase !== undefined) clauses.push(`s.phase = '${checkedPhase(phase)}'`);
       if (wanted !== undefined) clauses.push(`${status} = ${bind(wanted)}`);
       if (after)

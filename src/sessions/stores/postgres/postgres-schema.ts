@@ -8,13 +8,13 @@ import {
   type PoolLike,
 } from './postgres-client.ts';
 
-/** The schema as statements name it: quoted, for it may be a word of SQL. */
+/** Returns the schema quoted, because it may be an SQL keyword. */
 export function quotedSchema(schema: string): string {
   if (typeof schema === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return `"${schema}"`;
   throw invalidOption(
     'postgresStore({ schema })',
     schema,
-    'a name of small letters, digits and underscores, not starting with a digit',
+    'a name of lowercase letters, digits and underscores that does not start with a digit',
   );
 }
 
@@ -199,9 +199,15 @@ const migrations: readonly ((schema: string) => string)[] = [
     create or replace function ${schema}.forget_messages() returns trigger language plpgsql as 'begin
       delete from ${schema}.executions where session_id = old.id;
       delete from ${schema}.waits where session_id = old.id; return old; end';`,
+  (schema) => `
+    create table ${schema}.workers (
+      worker text collate "C" primary key,
+      body text not null,
+      seen timestamptz not null
+    );`,
 ];
 
-/** All tables whose rows belong to a session by `session_id`. */
+/** Tables whose rows belong to a session by `session_id`. */
 export const childTables = [
   'messages',
   'steps',
@@ -214,7 +220,7 @@ export const childTables = [
   'waits',
 ] as const;
 
-/** Brings the schema up to date; any number of processes may try at once. */
+/** Migrates the schema to the newest version. Any number of processes may do this at the same time. */
 export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlines): Promise<void> {
   // the column came with version 4
   const version = `select coalesce(max(version), 0) as version, max((to_jsonb(m) ->> 'oldest')::integer) as oldest
@@ -230,7 +236,7 @@ export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlin
   const patient = { ...deadlines, statementMs: MIGRATION_MS };
   await inTransaction(pool, patient, [], async (run) => {
     await run('select pg_advisory_xact_lock($1, $2)', [LOCK, fingerprint(schema) | 0]);
-    // the right to create a schema is asked for even where it exists
+    // PostgreSQL checks the CREATE privilege even if the schema exists
     const [named] = await run<{ missing: boolean }>(
       'select to_regnamespace($1) is null as missing',
       [schema],
@@ -250,15 +256,15 @@ export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlin
   });
 }
 
-/** For a statement over large tables, and for the wait until another process is done. */
+/** Time limit in milliseconds, for statements over large tables and for the wait until another process is done. */
 const MIGRATION_MS = 600_000;
 
-/** Names this store among the users of advisory locks in the database. */
+/** Key of this store among the advisory locks of the database. */
 const LOCK = 0x6f6e7764;
 
 interface Version {
   readonly version: number;
-  /** The least version that a release has to know to work with these tables. */
+  /** Oldest version that a release must know to work with these tables. */
   readonly oldest: number | null;
 }
 
@@ -268,7 +274,7 @@ function isBehind(rows: readonly unknown[], schema: string): boolean {
   if (version > known && (oldest === null || oldest > known))
     throw new AgentError(
       'store_failed',
-      `The tables in schema ${schema} are of version ${version}, and this release of onward knows ` +
+      `The tables in schema ${schema} have version ${version}, and this release of onward knows ` +
         `versions up to ${known}. Upgrade onward on this machine.`,
       { details: { schema, version, known } },
     );

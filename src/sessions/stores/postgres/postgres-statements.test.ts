@@ -24,8 +24,8 @@ import type { PoolLike, PostgresStoreOptions } from './index.ts';
 
 const apply = ['remote_apply', 'remote_apply', 'remote_apply'];
 
-describe('what it sends', () => {
-  /** A pool that notes what is sent. */
+describe('the statements of the PostgreSQL store', () => {
+  /** Creates a pool that records the statements. */
   function noted(): { readonly pool: PoolLike; readonly sent: string[]; end(): Promise<void> } {
     const pool = new pg.Pool({ connectionString: server.url, max: 2 });
     const sent: string[] = [];
@@ -49,7 +49,7 @@ describe('what it sends', () => {
     return { pool: noting, sent, end: () => pool.end() };
   }
 
-  it('a commit is one statement, and a refused one is two', async () => {
+  it('use one statement for a commit, and two for a refused one', async () => {
     const { pool, sent, end } = noted();
     const store = open({ pool });
     const { id, token, commit } = await aboutToPause(store);
@@ -69,7 +69,7 @@ describe('what it sends', () => {
     await end();
   });
 
-  it('a commit may start and end a call at once, and name an agent twice', async () => {
+  it('let a commit start and finish the same call, and write the same agent twice', async () => {
     const store = open();
     const { id, token, commit } = await makeHarness(store, 60).held();
     const agent = { executionId: EXECUTION, agentId: 'sub', callId: 'a', messageCount: 0 };
@@ -88,14 +88,14 @@ describe('what it sends', () => {
     expect(await line(store, id, 'b')).toMatchObject({ state: 'started', starts: 2 });
   });
 
-  it('a tool may be called by a name that no column can hold', async () => {
+  it('replace characters of a tool name that a column cannot hold', async () => {
     const store = open();
     const { id, commit } = await makeHarness(store, 60).held();
     await commit({ calls: [call('a', 'started', { tool: 'a\0b\ud800c' })] });
     expect(await line(store, id, 'a')).toMatchObject({ tool: 'a\ufffdb\ufffdc' });
   });
 
-  it('prune keeps an agent of the last execution, whose own executions have other names', async () => {
+  it('keep nested agents of the last execution on prune, although their execution ids differ', async () => {
     const store = open();
     const { id, commit } = await aboutToPause(store);
     const agent = {
@@ -131,8 +131,8 @@ describe('what it sends', () => {
 
   it.each<[string, PostgresStoreOptions['durability'], string, readonly string[]]>([
     ['power, the default, waits for the disk', undefined, 'off', ['on', 'on', 'on', 'off']],
-    ['what the server does beyond that stays', 'power', 'remote_apply', [...apply, 'off']],
-    ['process waits only when it claims', 'process', 'on', ['off', 'on', 'off', 'off']],
+    ['a stricter setting of the server stays', 'power', 'remote_apply', [...apply, 'off']],
+    ['process waits only for a claim', 'process', 'on', ['off', 'on', 'off', 'off']],
     ['a given pool makes no difference', undefined, 'local', ['on', 'on', 'on', 'off']],
   ])('durability: %s; heartbeats never wait', async (name, durability, setting, expected) => {
     const own = newSchema();

@@ -4,7 +4,7 @@ import { childTables } from './postgres-schema.ts';
 
 type Upkeep = Pick<SessionStore, 'create' | 'fork' | 'delete' | 'size'>;
 
-/** The bytes of a row's texts, by table. */
+/** SQL for the bytes of a row's texts, by table. */
 const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
   messages: 'octet_length(body)',
   steps: 'octet_length(body) + octet_length(mark)',
@@ -97,7 +97,7 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
             sessionId,
           ]);
           if (gone.length === 0) return false;
-          // in a statement after the lock, which sees what was written before it
+          // in a separate statement after the lock, so that it sees all earlier writes
           const deletes = childTables.map(
             (table) => `${table}_gone as (delete from ${schema}.${table} where session_id = $1)`,
           );

@@ -6,7 +6,7 @@ import { repeatOf } from '../session-rules.ts';
 type Work = Pick<SessionStore, 'accept' | 'nextCommand' | 'decide' | 'request'>;
 
 const TRIES = 3;
-/** What has something to do wants a worker, unless it is parked. */
+/** Opens a session that has work to do, unless it is parked. */
 const awake = `phase = case s.phase when 'parked' then s.phase else 'open' end`;
 const whenNew = (column: string, value: string): string =>
   `${column} = case when found.phase = 'idle' then ${value} else s.${column} end`;
@@ -19,15 +19,15 @@ interface Remembered {
 }
 
 /**
- * Commands, answers and requests. Each statement locks the session first, in a part of its own, and continues with
- * the row as it is then; so do commits, and so nothing waits in a circle.
+ * Implements commands, answers and requests. Like commits, each statement locks the session first and continues with
+ * the current row, so there are no deadlocks.
  */
 export function sessionWork(db: Database, schema: string): Work {
   const { durably, patiently } = db;
   const locked = `found as (select s.id, s.phase, s.revision, s.execution_id, cardinality(s.commands) as waiting
     from ${schema}.sessions s where s.id = $1 and ${patiently} for update)`;
 
-  // the index tells of ids that were remembered after this statement began to wait for the session
+  // the unique index detects ids that were recorded after this statement began to wait for the session
   const acceptText = `with ${locked}, open_to as (
       select found.id, found.execution_id, $10::integer is not null and found.waiting > 0 and (found.waiting >= $10
           or (select coalesce(sum(octet_length(c.body)), 0) from ${schema}.commands c where c.session_id = $1)
@@ -56,7 +56,10 @@ export function sessionWork(db: Database, schema: string): Work {
     from ${schema}.sessions s left join ${schema}.executions e on e.session_id = s.id and e.execution_id = $2
     where s.id = $1`;
 
-  /** Reads after the statement that refused, which may have waited for the one that remembered the id. */
+  /**
+   * Reads whether a message repeats another one. A separate statement, because the refused one may have waited for the
+   * one that recorded the id.
+   */
   async function repeatIn(
     sessionId: string,
     command: Pick<NewCommand, 'executionId' | 'contentHash'>,
@@ -73,7 +76,7 @@ export function sessionWork(db: Database, schema: string): Work {
   const waitedElsewhere = (id: string): string => `exists (select from ${schema}.waits w
     where w.session_id = ${id} and w.call_id = $3 and w.execution_id <> $2)`;
 
-  // reads `found` itself: on small tables the planner looks for the call first, and without one would never wait
+  // reads `found` itself: on small tables the planner reads the call first, and would not wait for the lock without one
   const decideText = `with ${locked}, answered as (
       update ${schema}.calls c set state = 'decided', answer = $4
       from found where c.session_id = found.id and c.execution_id = $2 and c.call_id = $3
@@ -102,7 +105,7 @@ export function sessionWork(db: Database, schema: string): Work {
       from found where s.id = found.id and found.phase <> 'idle')
     select phase${durably} from found`;
 
-  // a session that killed its workers stays away from others
+  // a session that killed its workers stays in quarantine
   const retryText = `with ${locked}, opened as (
       update ${schema}.sessions s set phase = 'open', tries = 0, deaths = 0, wait_ms = 0, error = null,
         parked_at = null, updated_at = $2
@@ -162,7 +165,7 @@ export function sessionWork(db: Database, schema: string): Work {
         if (!found) return 'unknown';
         if (!found.current) return 'over';
         if (found.answered) return 'answered';
-        if (found.state !== 'waiting') return 'unknown'; // else it began to wait just now
+        if (found.state !== 'waiting') return 'unknown'; // otherwise it began to wait just now
         if (found.ambiguous) return 'ambiguous';
       }
       return 'unknown';

@@ -4,11 +4,11 @@ import { address, newSchema, open } from '../../../../test/setup/postgres-stores
 import { sessionStoreContract } from '../../../testing/session-store-contract.ts';
 import type { SessionStore } from '../../session-store.ts';
 
-describe('the PostgreSQL store keeps the contract', () => {
+describe('the contract of the PostgreSQL store', () => {
   for (const { name, run } of sessionStoreContract(() => open())) it(name, run);
 });
 
-describe('the contract also holds through two connections that clients share, and where the server isolates transactions more strictly', () => {
+describe('the contract of the PostgreSQL store through a pooler with two connections and serializable isolation', () => {
   let pooler: PostgresPooler | undefined;
   const strict = async (): Promise<SessionStore> => {
     const options = '-c default_transaction_isolation=serializable';

@@ -16,19 +16,26 @@ import { sliced, type SlicedConnection } from './sqlite-sliced.ts';
 import { rewrite } from './sqlite-space.ts';
 import { upkeep } from './sqlite-upkeep.ts';
 import { work } from './sqlite-work.ts';
+import { workers } from './sqlite-workers.ts';
 import { isDamage, storeClosed } from '../store-errors.ts';
 
 export type { SqliteBackup, SqliteBackupOptions } from './sqlite-backup.ts';
 
 export interface SqliteStoreOptions {
-  /** The file; it and its folder are made where there is none. */
+  /** Path of the file. The file and its folder are created if missing. */
   readonly path: string;
-  /** What a finished write survives: a killed process (default), or a power cut too, at the price of a disk sync each. */
+  /**
+   * What a finished write survives: a killed process (`process`, default), or also a power failure (`power`), at the
+   * cost of a disk sync per write.
+   */
   readonly durability?: 'process' | 'power';
   readonly codec?: StoreCodec;
-  /** The largest text of one row. Default 16 MiB. */
+  /** Largest text of one row, in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** How long an operation is tried while another process holds the file. Default 5000. The event loop stays free. */
+  /**
+   * How long an operation is tried while another process locks the file, in milliseconds. Default 5,000. The event loop
+   * stays free.
+   */
   readonly busyTimeoutMs?: number;
 }
 
@@ -40,26 +47,26 @@ interface Connection extends SlicedConnection {
 
 export interface SqliteStore extends SessionStore {
   /**
-   * Copies all sessions as they are at one moment into a new file, mode 0600, while any process works on them. To copy
-   * the file itself is not enough: what was written last may be in the `-wal` file beside it.
+   * Copies a consistent snapshot of all sessions into a new file with mode 0600, while processes work on them. A copy
+   * of the file itself is not enough: the last writes may be in the `-wal` file beside it.
    */
   backup(to: string, options?: SqliteBackupOptions): Promise<SqliteBackup>;
   /**
-   * Writes the file anew, so that nothing is left of what was deleted and all free space is given back. Holds the event
-   * loop and every writer until it is done: for scripts, and for `onward vacuum`.
+   * Rewrites the file, so that it has no deleted data and no free space. Blocks the event loop and every writer until
+   * it is done: for scripts, and for `onward vacuum`.
    */
   vacuum(): Promise<{ readonly bytesBefore: number; readonly bytes: number }>;
 }
 
-/** Keeps sessions in one file, which several processes of a machine may share. It is opened on first use. */
+/** Stores sessions in one file, which processes of one machine may share. Opens it on first use. */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { codec } = options;
   const file = checked(options);
   let opening: Promise<Connection> | null = null;
-  /** Set while it is open: a commit need not wait a turn for what is there. */
+  /** The open connection, so that a commit does not wait a turn for the promise. */
   let opened: Connection | null = null;
   let closing: Promise<void> | null = null;
-  /** Set when the file turned out to be damaged: what is read from it may be wrong, and writing makes it worse. */
+  /** Set once the file is found to be damaged: reads may be wrong, and writes would make it worse. */
   let damage: AgentError | null = null;
 
   const failed = (operation: string, cause: unknown): AgentError => {
@@ -83,7 +90,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const close = async (): Promise<void> => {
     const open = await opening?.catch(() => null);
     if (!open) return;
-    await open.group.add('close', () => {}).catch(() => {}); // all that waits comes before
+    await open.group.add('close', () => {}).catch(() => {}); // runs after all waiting writes
     opening = null;
     opened = null;
     await closeDatabase(open.db);
@@ -134,6 +141,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     calls: read('calls'),
     events: read('events'),
     blobs: read('blobs'),
+    reportWorker: write('reportWorker'),
+    workload: read('workload'),
     ...sliced(connection, reading),
     size: read('size'),
     async backup(to, { overwrite = false } = {}) {
@@ -169,14 +178,21 @@ async function connect(
       try {
         db.exec('ROLLBACK');
       } catch {
-        // SQLite has done so already
+        // SQLite has already rolled back
       }
     },
     failed,
     isBusy,
     timeoutMs: file.busyTimeoutMs,
   });
-  const tables = { ...sessions(db), ...work(db), ...leases(db), ...commits(db), ...reads(db) };
+  const tables = {
+    ...sessions(db),
+    ...work(db),
+    ...leases(db),
+    ...commits(db),
+    ...reads(db),
+    ...workers(db),
+  };
   const rest = remains(db);
   return { db, group, tables, remains: rest, upkeep: upkeep(db, rest), forks: forks(db) };
 }
@@ -187,7 +203,7 @@ function call<K extends keyof SyncStore>(
   parameters: Parameters<SyncStore[K]>,
 ): ReturnType<SyncStore[K]> {
   type Method = (...parameters: Parameters<SyncStore[K]>) => ReturnType<SyncStore[K]>;
-  return (tables[name] as unknown as Method)(...parameters); // the compiler loses the tie between name and method
+  return (tables[name] as unknown as Method)(...parameters); // the compiler loses the link between name and method
 }
 
 function checked(options: SqliteStoreOptions): SqliteFile {

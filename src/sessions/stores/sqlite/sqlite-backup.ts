@@ -12,7 +12,7 @@ import {
 import { checkOurs } from './sqlite-migrate.ts';
 
 export interface SqliteBackupOptions {
-  /** Whether a file that is there is replaced. Default false. */
+  /** Whether an existing file is replaced. Default false. */
   readonly overwrite?: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface SqliteBackup {
 }
 
 /**
- * Copies all sessions as they are at one moment into a new file that only its owner may read. No one waits for it:
- * others read and write meanwhile, and the event loop stays free. The copy is there when it is whole, or not at all.
+ * Copies a consistent snapshot of all sessions into a new file that only its owner may read. Other processes can read
+ * and write during the copy, and the event loop stays free. The new file appears only when it is complete.
  */
 export async function backupFile(
   { path, busyTimeoutMs }: SqliteFile,
@@ -43,7 +43,7 @@ export async function backupFile(
   checkTarget(fs, path, to, overwrite);
   const { DatabaseSync } = await sqliteModule();
   const part = `${to}.${uuid().slice(0, 8)}.part`;
-  // before SQLite makes it for everybody to read
+  // before SQLite creates it with a mode that others can read
   fs.closeSync(fs.openSync(part, 'wx', 0o600));
   try {
     const source = new DatabaseSync(path);
@@ -66,7 +66,7 @@ export async function backupFile(
   }
 }
 
-/** On the disk, without holding the event loop as SQLite would. */
+/** Syncs the file to disk without blocking the event loop, as SQLite would. */
 async function synced(fs: FileSystem, path: string): Promise<void> {
   const file = await fs.promises.open(path, 'r+');
   try {
@@ -76,7 +76,7 @@ async function synced(fs: FileSystem, path: string): Promise<void> {
   }
 }
 
-/** A log that lies beside the new file would be taken for its own. */
+/** Checks that the target can be written. SQLite would treat an existing `-wal` file beside it as its log. */
 function checkTarget(fs: FileSystem, path: string, to: string, overwrite: boolean): void {
   const refused = (what: string, reason: 'exists' | 'same' | 'in_use'): AgentError =>
     new AgentError('conflict', what, { details: { operation: 'backup', path, to, reason } });
@@ -84,7 +84,7 @@ function checkTarget(fs: FileSystem, path: string, to: string, overwrite: boolea
   if (fs.existsSync(to) && fs.realpathSync(to) === fs.realpathSync(path))
     throw refused(`${to} is the database itself. Name another file for its backup.`, 'same');
   if (!overwrite)
-    throw refused(`${to} is there already. Name another file, or overwrite it.`, 'exists');
+    throw refused(`${to} already exists. Name another file, or overwrite it.`, 'exists');
   if (fs.existsSync(`${to}-wal`) && fs.statSync(`${to}-wal`).size > 0)
     throw refused(
       `${to} is in use, or was when its process died: ${to}-wal is not empty. Name another file.`,

@@ -1,14 +1,14 @@
 import { resultCode, SqliteCode } from './sqlite-codes.ts';
 
-/** Whether another process holds the file. */
+/** Whether another process locks the file. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === SqliteCode.Busy;
 
-/** As SQLite itself would wait, but without holding the event loop. */
+/** Waits between tries in milliseconds, like those of SQLite, but without blocking the event loop. */
 const WAITS_MS = [1, 2, 5, 10, 15, 20, 25];
 
 export const busyWaitMs = (tries: number): number => WAITS_MS[tries] ?? 25;
 
-/** Tries again while another process holds the file, up to a time. */
+/** Retries while another process locks the file, for up to `timeoutMs`. */
 export async function whileBusy<T>(timeoutMs: number, attempt: () => T): Promise<T> {
   const endsAt = performance.now() + timeoutMs;
   for (let tries = 0; ; tries++)

@@ -9,7 +9,7 @@ export const SqliteCode = {
   NotADatabase: 26,
 } as const;
 
-/** The fixed texts of those codes, for errors that come without one: `all()` of `@photostructure/sqlite` throws such. */
+/** The fixed texts of those codes, for errors without a code, as `all()` of `@photostructure/sqlite` throws them. */
 const texts = new Map<string, number>([
   ['database is locked', SqliteCode.Busy],
   ['attempt to write a readonly database', SqliteCode.ReadOnly],
@@ -20,7 +20,7 @@ const texts = new Map<string, number>([
   ['file is not a database', SqliteCode.NotADatabase],
 ]);
 
-/** The primary result code of an error: 0 if it is not one of SQLite's. */
+/** Returns the primary result code of an error; 0 if it is not an SQLite error. */
 export function resultCode(error: unknown): number {
   const { errcode, message } = (error ?? {}) as { errcode?: number; message?: string };
   return errcode === undefined ? (texts.get(message ?? '') ?? 0) : errcode & 0xff;

@@ -5,9 +5,10 @@ import { hasProgress } from '../attempt-rules.ts';
 import { NOW, RECEIPT, type SyncStore } from './sqlite-rows.ts';
 import { revisionConflict, staleOwner, startConflict } from '../store-errors.ts';
 
-/** Prepares the one write that every step pays for. What it refuses, it refuses before it writes. */
+/** Prepares the commit, the write of every step. It refuses a commit before it writes anything. */
 export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
-  // looked at first and written by key: a write that also returns the row costs twice as much. Few columns: each costs
+  // read first, then written by key: a write that also returns the row costs twice as much. Few columns, because each
+  // has a cost
   const held = db.prepare(
     `SELECT key, era, max(era, ${NOW}) AS now, stop_reason AS stopReason, pause_reason AS pauseReason FROM sessions
      WHERE id = ? AND token = ? AND revision = ? AND worker IS NOT NULL`,
@@ -21,7 +22,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
     `${touched}, head = ?, status = ?, execution_id = ?, message_count = ?, step_count = ?, requires = ?
      WHERE key = ?`,
   );
-  /** On its own, because it moves the session in an index. */
+  /** Separate, because it moves the session in an index. */
   const moveUp = db.prepare('UPDATE sessions SET updated_at = ? WHERE key = ?');
   const callState = db.prepare(
     'SELECT state FROM calls WHERE session = ? AND execution_id = ? AND call_id = ?',
@@ -58,7 +59,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
   const nextCommand = 'EXISTS (SELECT 1 FROM commands WHERE session = key)';
   const decidedCall = `EXISTS (SELECT 1 FROM calls WHERE session = key AND calls.execution_id = sessions.execution_id
     AND state = 'decided')`;
-  // where more is left to do the lease is kept, and what follows is its first try
+  // if there is more to do, the lease is kept and the next work counts as its first try
   const endIn = (phase: string, hasMore: string, cleared: string): string =>
     `UPDATE sessions SET ${cleared}, tries = ${hasMore}, phase = CASE WHEN ${hasMore} THEN 'open' ELSE '${phase}' END,
      worker = CASE WHEN ${hasMore} THEN worker ELSE NULL END, wait_ms = CASE WHEN ${hasMore} THEN wait_ms ELSE 0 END
@@ -83,7 +84,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
     ),
   };
 
-  /** The first call that would start although it may not. */
+  /** Returns the first call that would start although it is not allowed to. */
   function badStart(key: number, calls: readonly CallWrite[]): CallWrite | undefined {
     const starts = calls.filter(({ state }) => state === 'started');
     return starts.find((write, i) => {
@@ -104,7 +105,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
       addFinished.run(key, executionId, callId, tool, result);
   }
 
-  /** A step has mostly two, and each statement costs. */
+  /** Writes messages. Two go into one statement, because most steps have two and each statement has a cost. */
   function writeMessages(era: number, key: number, messages: readonly MessageRow[]): void {
     const [a, b] = messages;
     if (a && b && messages.length === 2)
@@ -118,7 +119,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
         addMessage.run(era, key, row.agentId, row.position, row.role, row.body);
   }
 
-  /** The session is not as the commit expects it: written before, or not this worker's any more. */
+  /** Handles a commit that does not match the session: it was written before, or the worker has lost the session. */
   function withoutWriting(commit: Commit): CommitReceipt {
     const row = found.get(commit.sessionId) as Found | undefined;
     if (row?.token !== commit.token) throw staleOwner(commit);

@@ -8,14 +8,14 @@ interface SchemaEntry {
   readonly sql: string;
 }
 
-/** Rows of the first statement; later ones follow the time that they take. */
+/** Rows of the first statement. Later ones adapt to the time that they take. */
 const FIRST_ROWS = 20;
 const MOST_ROWS = 5_000;
 const STATEMENT_MS = 8;
 
 /**
- * Copies every table into the database of the attached file, as all of them are at one moment. Works in short statements
- * inside one reading transaction, on a connection that is used for nothing else.
+ * Copies a consistent snapshot of every table into the attached file. Works in short statements inside one read
+ * transaction, on a connection that is used for nothing else.
  */
 export async function copyTables(
   source: SqliteDatabase,
@@ -53,7 +53,7 @@ export async function copyTables(
   });
 }
 
-/** What the file is made of, in the order in which it can be made again. */
+/** Returns the schema entries in the order in which they can be created. */
 const schemaOf = (db: SqliteDatabase): readonly SchemaEntry[] =>
   db
     .prepare(
@@ -68,7 +68,7 @@ const marksOf = (db: SqliteDatabase): readonly (readonly [string, number])[] =>
     return [name, Number(row[name])];
   });
 
-/** One statement after the other. Rows keep their numbers: the store reads time from them. */
+/** Copies a table, one statement per iteration. Rows keep their numbers, because the store derives eras from them. */
 function* copyTable(db: SqliteDatabase, table: string): Generator<void> {
   const columns = db
     .prepare(`SELECT name, type, pk FROM pragma_table_info(?, 'main')`)
@@ -108,7 +108,7 @@ function* copyTable(db: SqliteDatabase, table: string): Generator<void> {
   }
 }
 
-/** What the rows are ordered by: their number, or the key of a table that has none. */
+/** Returns the columns that order the rows: the row number, or the primary key of a table without one. */
 function keyOf(
   db: SqliteDatabase,
   table: string,
@@ -127,7 +127,7 @@ function keyOf(
 function inTarget(open: () => SqliteDatabase, work: (db: SqliteDatabase) => void): void {
   const db = open();
   try {
-    // the caller syncs the file when it is whole; until then it is worth nothing
+    // the caller syncs the file when it is complete; an incomplete file is worthless
     db.exec('PRAGMA synchronous = OFF');
     work(db);
   } finally {

@@ -29,11 +29,11 @@ describe('a damaged file', () => {
     ],
     ['a wrong header', (bytes) => filled(bytes, 0, 16, 65)],
     ['a zeroed header', (bytes) => filled(bytes, 0, 100)],
-    ['a file cut in half', (bytes) => bytes.subarray(0, bytes.length >> 1)],
-    ['a file cut inside a page', (bytes) => bytes.subarray(0, (bytes.length >> 1) + 777)],
-    ['a file cut after its first page', (bytes) => bytes.subarray(0, PAGE)],
-    ['a file cut in its header', (bytes) => bytes.subarray(0, 50)],
-  ])('with %s is refused with its name', async (_damage, damage) => {
+    ['a file truncated to half', (bytes) => bytes.subarray(0, bytes.length >> 1)],
+    ['a file truncated inside a page', (bytes) => bytes.subarray(0, (bytes.length >> 1) + 777)],
+    ['a file truncated after its first page', (bytes) => bytes.subarray(0, PAGE)],
+    ['a file truncated in its header', (bytes) => bytes.subarray(0, 50)],
+  ])('with %s is rejected with an error that names it', async (_damage, damage) => {
     const path = oldFile();
     writeFileSync(path, damage(readFileSync(path)));
     const store = sqliteStore({ path });
@@ -68,9 +68,9 @@ describe('a damaged file', () => {
     expect(refusals).toBeGreaterThan(20);
   });
 
-  it('is not used any more once the damage was seen', async () => {
+  it('is not used any more once the damage is detected', async () => {
     const path = oldFile();
-    (await open(path)).close(); // at the newest version, so that opening it again reads little
+    (await open(path)).close(); // migrate to the newest version, so that opening it again reads little
     writeFileSync(path, filled(readFileSync(path), PAGE, 2 * PAGE));
     const store = sqliteStore({ path });
     const first = await store.find('finished').catch((error: unknown) => error);
@@ -80,7 +80,7 @@ describe('a damaged file', () => {
     await store.close();
   });
 
-  it('without its log, or with a part of it, opens with what it has', async () => {
+  it('opens with the remaining data if its log is missing or truncated', async () => {
     for (const cut of [(file: string) => rmSync(file), (file: string) => truncateSync(file, 40)]) {
       const path = newPath();
       const db = await open(path);
@@ -95,7 +95,7 @@ describe('a damaged file', () => {
     }
   });
 
-  it('row that is no JSON is refused with the session it belongs to', async () => {
+  it('with a row that is not JSON is rejected with the id of the session', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
     await store.create({ ...session('s'), owner: ada.owner, head: '{"version":1,"st' });
@@ -109,7 +109,7 @@ describe('a damaged file', () => {
 });
 
 describe('a file that cannot be written', () => {
-  it('for lack of space says so', async () => {
+  it('is reported as full if no space is left', async () => {
     const db = await open(newPath());
     db.exec('PRAGMA max_page_count = 1');
     const file = { path: 'x.db', durability: 'process', busyTimeoutMs: 1 } as const;
@@ -129,7 +129,7 @@ describe('a file that cannot be written', () => {
     db.close();
   });
 
-  it.skipIf(process.getuid?.() === 0)('because it is read-only says so', async () => {
+  it.skipIf(process.getuid?.() === 0)('is reported as read-only', async () => {
     const path = oldFile();
     chmodSync(path, 0o444);
     const store = sqliteStore({ path });
@@ -140,7 +140,7 @@ describe('a file that cannot be written', () => {
     await store.close();
   });
 
-  it('because a folder or a file is in its place says so', async () => {
+  it('is reported with its path if a folder or a file is in its place', async () => {
     const path = oldFile();
     for (const wrong of [dirname(path), `${path}/sessions.db`]) {
       const store = sqliteStore({ path: wrong });

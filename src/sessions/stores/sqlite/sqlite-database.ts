@@ -4,7 +4,7 @@ import { migrate } from './sqlite-migrate.ts';
 
 export type SqliteValue = string | number | null;
 
-/** What we use of `node:sqlite`. */
+/** The part of `node:sqlite` that is used here. */
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
@@ -21,7 +21,7 @@ interface SqliteModule {
   readonly DatabaseSync: new (path: string) => SqliteDatabase;
 }
 
-/** What we use of `node:fs`. */
+/** The part of `node:fs` that is used here. */
 export interface FileSystem {
   mkdirSync(path: string, options: { recursive: true }): unknown;
   openSync(path: string, flags: string, mode: number): number;
@@ -36,7 +36,7 @@ export interface FileSystem {
   };
 }
 
-/** The part of Node we need, asked for by name so that bundlers leave it alone. */
+/** The part of Node that is used here, loaded by name so that bundlers ignore it. */
 interface Builtins {
   (name: 'node:sqlite'): SqliteModule | undefined;
   (name: 'node:fs'): FileSystem | undefined;
@@ -46,11 +46,11 @@ interface Builtins {
 export interface SqliteFile {
   readonly path: string;
   readonly durability: 'process' | 'power';
-  /** How long to try while another process holds the file. */
+  /** How long to try while another process locks the file, in milliseconds. */
   readonly busyTimeoutMs: number;
 }
 
-/** Opens the file, makes it and its folder where there is none, and brings it to the newest version. */
+/** Opens the file, creates it and its folder if missing, and migrates it to the newest version. */
 export async function openDatabase(file: SqliteFile): Promise<SqliteDatabase> {
   const { DatabaseSync } = await sqliteModule();
   makeFile(file.path);
@@ -67,42 +67,45 @@ export async function openDatabase(file: SqliteFile): Promise<SqliteDatabase> {
 }
 
 function prepareFile(db: SqliteDatabase, { path, durability }: SqliteFile): void {
-  // SQLite would wait inside the call and hold the event loop: we try again instead
+  // SQLite would wait inside the call and block the event loop: retry instead
   db.exec('PRAGMA busy_timeout = 0');
-  // of a new file: a state and the rows of a step fit on fewer, larger pages, and pages are what a commit costs
+  // for a new file: a state and the rows of a step fit on fewer, larger pages, and the cost of a commit is in its pages
   db.exec('PRAGMA page_size = 8192');
-  // of a new file: free pages can be given back, a few at a time
+  // for a new file: free pages can be returned to the file system, a few at a time
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
-  // what is deleted is overwritten, wherever it stood
+  // deleted data is overwritten
   db.exec('PRAGMA secure_delete = ON');
   db.exec('PRAGMA journal_mode = WAL');
   db.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
   // on a Mac, a plain sync leaves the data in the drive's own memory
   if (durability === 'power') db.exec('PRAGMA fullfsync = 1');
-  // with the defaults, 50 busy sessions read their pages again and again, and copy them to the file as often
+  // with the defaults, 50 busy sessions keep reading their pages and copying them to the file
   db.exec('PRAGMA cache_size = -32768');
   db.exec('PRAGMA wal_autocheckpoint = 4000');
   migrate(db, path);
 }
 
-/** How long to wait at the end for others that read. */
+/** How long to wait for readers on close, in milliseconds. */
 const LAST_CHECKPOINT_MS = 100;
 
-/** Moves the log into the file, as far as others let it, and closes. */
+/** Moves the log into the file if readers allow it, and closes. */
 export async function closeDatabase(db: SqliteDatabase): Promise<void> {
   await whileBusy(LAST_CHECKPOINT_MS, () => truncateLog(db)).catch(() => {
-    // another process is at it, or opens the file next
+    // another process does it, or the next one that opens the file
   });
   db.close();
 }
 
-/** Moves the log into the file and leaves it empty: the package keeps it until its statements are collected. */
+/**
+ * Moves the log into the file and empties it. `@photostructure/sqlite` would keep it until its statements are garbage
+ * collected.
+ */
 export function truncateLog(db: SqliteDatabase): void {
   const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
   if (busy !== 0) throw new LogInUse();
 }
 
-/** SQLite answers with a row where other statements fail. */
+/** Error for a busy checkpoint: SQLite returns a row where other statements fail. */
 class LogInUse extends Error {
   readonly errcode = 5;
 }
@@ -120,21 +123,23 @@ export async function sqliteModule(): Promise<SqliteModule> {
   );
 }
 
-/** Makes the folder, and an empty file that only its owner may read: SQLite gives the files beside it the same mode. */
+/**
+ * Creates the folder, and an empty file that only its owner may read. SQLite gives the files beside it the same mode.
+ */
 function makeFile(path: string): void {
   const fs = fileSystem();
   const folder = builtin()?.('node:path')?.dirname(path);
   if (path === ':memory:' || !fs || folder === undefined) return;
   fs.mkdirSync(folder, { recursive: true });
   try {
-    // only where there is none: to close a file that is in use would drop the locks of this process
+    // only if it does not exist: closing a file that is in use would drop the locks of this process
     fs.closeSync(fs.openSync(path, 'wx', 0o600));
   } catch {
-    // it is there, or SQLite says why it cannot be made
+    // it exists, or SQLite reports why it cannot be created
   }
 }
 
-/** Undefined where there are no files. */
+/** Returns the file system; undefined in an environment without one. */
 export const fileSystem = (): FileSystem | undefined => builtin()?.('node:fs');
 
 const builtin = (): Builtins | undefined =>

@@ -17,7 +17,7 @@ const reasons = new Map<number, Reason>([
 
 const advice: Record<Reason, (file: SqliteFile) => string> = {
   busy: ({ path, busyTimeoutMs }) =>
-    ` for longer than ${busyTimeoutMs} ms. Another process holds ${path}: end it, or wait longer with busyTimeoutMs`,
+    ` for longer than ${busyTimeoutMs} ms. Another process locks ${path}: end it, or raise busyTimeoutMs`,
   damaged: ({ path }) =>
     `. The file ${path} is damaged or not a SQLite database: stop all processes that use it and restore a backup (onward backup makes one)`,
   full: ({ path }) => `. No space is left for ${path}: free some. Nothing was written`,
@@ -27,7 +27,7 @@ const advice: Record<Reason, (file: SqliteFile) => string> = {
   failed: ({ path }) => `. The file is ${path}`,
 };
 
-/** What SQLite says of an error names tables and columns, never what is in them. */
+/** Wraps an SQLite error. Its message names tables and columns, never their data. */
 export function sqliteFailure(file: SqliteFile, operation: string, cause: unknown): AgentError {
   const reason = reasons.get(resultCode(cause)) ?? 'failed';
   const said = cause instanceof Error ? withoutFullStop(cause.message) : 'no reason given';

@@ -18,19 +18,22 @@ import { sqliteStore } from './index.ts';
 const valueOf = (db: SqliteDatabase, pragma: string): unknown =>
   Object.values(db.prepare(`PRAGMA ${pragma}`).get() as object)[0];
 
-describe('the file', () => {
+describe('the SQLite file', () => {
   it.each([
     ['process', 1],
     ['power', 2],
-  ] as const)('for durability %s: write-ahead log, synchronous %i', async (durability, level) => {
-    const db = await open(newPath(), { durability });
-    expect(valueOf(db, 'journal_mode')).toBe('wal');
-    expect(valueOf(db, 'synchronous')).toBe(level);
-    expect(valueOf(db, 'busy_timeout')).toBe(0);
-    db.close();
-  });
+  ] as const)(
+    'for durability %s uses a write-ahead log with synchronous level %i',
+    async (durability, level) => {
+      const db = await open(newPath(), { durability });
+      expect(valueOf(db, 'journal_mode')).toBe('wal');
+      expect(valueOf(db, 'synchronous')).toBe(level);
+      expect(valueOf(db, 'busy_timeout')).toBe(0);
+      db.close();
+    },
+  );
 
-  it('is made on first use, with its folder, and all is in it when it is closed', async () => {
+  it('is created on first use with its folder, and has all data after close', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
     expect(existsSync(path)).toBe(false);
@@ -40,7 +43,7 @@ describe('the file', () => {
     expect(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
   });
 
-  it.each([0o022, 0o000])('is read by its owner alone, with umask %i', async (mask) => {
+  it.each([0o022, 0o000])('is readable only by its owner, with umask %i', async (mask) => {
     const before = process.umask(mask);
     onTestFinished(() => void process.umask(before));
     const path = newPath();
@@ -51,7 +54,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('that is there keeps its mode', async () => {
+  it('keeps its mode if it exists', async () => {
     const path = join(folder, 'shared.db');
     writeFileSync(path, '');
     chmodSync(path, 0o640);
@@ -61,7 +64,7 @@ describe('the file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o640);
   });
 
-  it('keeps everything when it is opened again', async () => {
+  it('keeps all data when it is opened again', async () => {
     const path = newPath();
     const first = sqliteStore({ path });
     const next = await held(first, 's');
@@ -99,7 +102,7 @@ describe('the file', () => {
     await second.close();
   });
 
-  it('gets its tables where it is empty, once', async () => {
+  it('gets its tables once if it is empty', async () => {
     const path = newPath();
     const db = await open(path);
     expect(valueOf(db, 'user_version')).toBe(migrations.length);
@@ -113,7 +116,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('of version 1 is brought to the newest with all it has', async () => {
+  it('is migrated from version 1 to the newest with all its data', async () => {
     const path = newPath();
     const db = await open(path);
     db.close();
@@ -156,7 +159,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('of a newer release is refused, and not touched', async () => {
+  it('is rejected and left unchanged if a newer release wrote it', async () => {
     const path = newPath();
     const db = await open(path);
     db.exec('PRAGMA user_version = 99');
@@ -169,7 +172,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('of a newer release that only adds is used as it is', async () => {
+  it('is used unchanged if a newer release only added to it', async () => {
     const path = newPath();
     const db = await open(path);
     const newer = migrations.length + 1;
@@ -186,7 +189,7 @@ describe('the file', () => {
     again.close();
   });
 
-  it('refuses the file of another program and does not change it', async () => {
+  it('is rejected and left unchanged if it belongs to another program', async () => {
     const path = newPath();
     const db = await open(path);
     db.exec('PRAGMA application_id = 7');
@@ -199,7 +202,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('that cannot be opened is a clear error, and is tried again at the next call', async () => {
+  it('rejects with its path if it cannot be opened, and is tried again at the next call', async () => {
     const path = join(folder, 'in-the-way');
     writeFileSync(path, 'this is no database, and long enough to be seen as none'.repeat(20));
     const store = sqliteStore({ path });
@@ -212,7 +215,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('that another process writes to is waited for, then refused', async () => {
+  it('rejects a write after a wait while another process writes', async () => {
     const path = newPath();
     const store = sqliteStore({ path, busyTimeoutMs: 40 });
     await store.create(session('s'));

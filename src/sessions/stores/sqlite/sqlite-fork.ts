@@ -8,7 +8,7 @@ import { bytesOf, history, NOW } from './sqlite-rows.ts';
 import { insertion } from './sqlite-sessions.ts';
 import { SLICE_ROWS, type SizedRow, Slice } from './sqlite-slice.ts';
 
-/** A fork that is not done: what is copied so far is under a key that no session has. */
+/** An unfinished fork. Its rows are under a key that no session has. */
 export interface Copying {
   readonly fork: string;
   readonly source: number;
@@ -20,8 +20,8 @@ export interface Copying {
 
 export interface SqliteFork {
   /**
-   * Copies as many rows as fit into a slice; the session is there from the last one on. False as the store's `fork`:
-   * what was copied by then remains.
+   * Copies as many rows as fit into a slice. The session exists after the last slice. Returns false like `fork` of the
+   * store; rows that were copied by then remain.
    */
   copy(fromId: string, row: NewSessionRow, copying: Copying | null): boolean | Copying;
 }
@@ -46,8 +46,8 @@ export function forks(db: SqliteDatabase): SqliteFork {
     `${history(table, '?1')} AND agent_id = '' AND position < ${count}`;
   const place = (table: string, columns: readonly string[]): string =>
     `SELECT ${table}.rowid AS row, ${bytesOf(columns)} AS bytes, position AS place FROM`;
-  // a prune may drop steps of the source meanwhile, and the large values of those after them: therefore large values are
-  // copied first, and the newest steps before older ones. What is kept is whole, as after the prune
+  // a prune may drop steps of the source during the copy, and then their large values. So large values are copied
+  // first, and the newest steps before older ones: the fork is complete, as after the prune
   const copies: readonly {
     readonly start: number;
     readonly next: SqliteStatement;
@@ -95,7 +95,7 @@ export function forks(db: SqliteDatabase): SqliteFork {
      WHERE session = ? AND execution_id IN (SELECT execution_id FROM ${history('steps', '?')})`,
   );
   const copyWaits = db.prepare(
-    // what was forked continues under another id
+    // the forked execution continues under another id
     `INSERT OR IGNORE INTO waits (session, call_id, execution_id)
      SELECT ?1, call_id, CASE WHEN execution_id = (SELECT execution_id FROM ${history('steps', '?1')}
        ORDER BY era DESC, position DESC LIMIT 1) THEN ifnull(?3, execution_id) ELSE execution_id END
@@ -111,7 +111,7 @@ export function forks(db: SqliteDatabase): SqliteFork {
     return { fork, source, ...made, table: 0, place: copies[0]?.start ?? 0 };
   };
 
-  /** Null when every row is copied. */
+  /** Copies rows for one slice. Returns null when every row is copied. */
   function copyRows(copying: Copying, row: NewSessionRow): Copying | null {
     const { source, key, era } = copying;
     const slice = new Slice();
@@ -158,6 +158,6 @@ export function forks(db: SqliteDatabase): SqliteFork {
 const forgotten = (id: string): AgentError =>
   new AgentError(
     'store_failed',
-    `The fork "${id}" was not made: the process stood still for more than ${COPY_LEASE_MS / 1000} s, and what it had copied is removed. Fork again.`,
+    `The fork "${id}" failed: the process stalled for more than ${COPY_LEASE_MS / 1000} s, and the copied rows were removed. Fork again.`,
     { details: { id } },
   );

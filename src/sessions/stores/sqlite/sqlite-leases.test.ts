@@ -8,7 +8,7 @@ import { sqliteStore } from './index.ts';
 const stores: SessionStore[] = [];
 afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-/** A session that a worker holds for ten minutes, whose row is then as given; by another process. */
+/** Creates a session that a worker holds for ten minutes, then changes its row from another connection. */
 async function heldAs(columns: string): Promise<{ id: string; store: SessionStore }> {
   const path = newPath();
   const [first, store] = [sqliteStore({ path }), sqliteStore({ path })];
@@ -23,22 +23,26 @@ async function heldAs(columns: string): Promise<{ id: string; store: SessionStor
 
 const now = machineMs();
 const cases = [
-  ['of another start of the machine', `lease_boot = 'another'`, true],
+  ['from another boot has expired', `lease_boot = 'another'`, true],
   [
-    'that has more left than it began with, where the system names no start',
+    'with more time left than its length has expired, if the system has no boot id',
     `lease_boot = '', lease_end = lease_end + lease_ms`,
     true,
   ],
-  ['where the system names no start, and that is good', `lease_boot = ''`, false],
-  ['that is good by the machine, though not by the wall clock', 'leased_until = 0', false],
-  ['that has ended, though not by the wall clock', `lease_end = ${now - 1}`, true],
+  ['is valid if the system has no boot id', `lease_boot = ''`, false],
+  ['is valid by the monotonic clock, even if not by the wall clock', 'leased_until = 0', false],
   [
-    'of an earlier release, by the wall clock',
+    'has expired by the monotonic clock, even if not by the wall clock',
+    `lease_end = ${now - 1}`,
+    true,
+  ],
+  [
+    'of an earlier release has expired by the wall clock',
     `token = token + 1, leased_until = ${Date.now() - 1}`,
     true,
   ],
   [
-    'of an earlier release that is good by the wall clock',
+    'of an earlier release is valid by the wall clock',
     `token = token + 1, lease_boot = 'another', lease_end = 0`,
     false,
   ],
@@ -54,7 +58,7 @@ describe('a lease in a SQLite file', () => {
     expect(claimed?.worker).toBe(isOut ? 'other' : undefined);
   });
 
-  it('a wait of another start of the machine is over', async () => {
+  it('has no more wait if the wait is from another boot', async () => {
     const { id, store } = await heldAs(`worker = NULL, wait_ms = 600000`);
     expect(await store.claim(id, { worker: 'other', ttlMs: 1_000 })).toBeNull();
     const other = await heldAs(`worker = NULL, wait_ms = 600000, lease_boot = 'another'`);
@@ -62,7 +66,7 @@ describe('a lease in a SQLite file', () => {
     expect(claimed).toMatchObject({ worker: 'other' });
   });
 
-  it.runIf(process.platform === 'linux')('Linux names the start of the machine', () => {
+  it.runIf(process.platform === 'linux')('gets the boot id from Linux', () => {
     expect(bootId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
   });
 });

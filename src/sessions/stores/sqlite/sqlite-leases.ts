@@ -19,9 +19,9 @@ type Leases = Pick<SyncStore, 'claim' | 'release' | 'renew' | 'signals' | 'urgen
 
 /** Whether a worker may claim the session, with the parameters of {@link OUT}. */
 const FREE = `phase = 'open' AND ((worker IS NULL AND wait_ms = 0) OR ${OUT})`;
-/** What a lease of this machine is written with: its length is 0 where a wait begins. */
+/** Assignments that write a lease of this machine. The length is 0 when a wait begins. */
 const LEASE = `lease_boot = '${bootId}', lease_end = ?, lease_ms = ?, leased_until = ?`;
-/** Whether the lease that is there ran out in the process that died with it. */
+/** Whether the session has an expired lease, whose process died. */
 const DIED = 'worker IS NOT NULL';
 const NEEDS_QUARANTINE = `(quarantined OR (${DIED} AND deaths + 1 >= ${QUARANTINE_DEATHS}))`;
 
@@ -30,7 +30,7 @@ interface Work {
   readonly updatedAt: string;
 }
 
-/** Who works on a session, and what becomes of tries that fail. */
+/** Implements leases and recovery. */
 export function leases(db: SqliteDatabase): Leases {
   const claim = db.prepare(
     `UPDATE sessions SET token = (SELECT last + 1 FROM tokens), worker = ?, ${LEASE}, wait_ms = ?,
@@ -39,7 +39,7 @@ export function leases(db: SqliteDatabase): Leases {
      WHERE id = ? AND ${FREE} AND requires <= ? AND (? OR stop_reason IS NOT NULL OR NOT ${NEEDS_QUARANTINE})
      RETURNING ${SESSION}`,
   );
-  // one count for all sessions: a session made anew under an old id shares no token with it
+  // one counter for all sessions, so that a session that is created again under the same id gets new tokens
   const countToken = db.prepare('UPDATE tokens SET last = last + 1');
   const held = 'WHERE id = ? AND token = ? AND worker IS NOT NULL';
   const retryLater = db.prepare(
@@ -80,7 +80,7 @@ export function leases(db: SqliteDatabase): Leases {
     `SELECT id, updated_at AS updatedAt ${ofAgent} AND owner = ? AND ${isDue} ORDER BY updated_at, id LIMIT ?`,
   );
 
-  /** Each owner is one look into the index, however many sessions it has. */
+  /** Finds owners with one index lookup each, however many sessions they have. */
   function ownersOf(agent: string, limit: number, afterOwner: string | undefined): string[] {
     const owners: string[] = [];
     let last = afterOwner;

@@ -5,12 +5,12 @@ import type { SessionStore } from '../../session-store.ts';
 import { sqliteStore } from './index.ts';
 
 const busyTimeoutMs = 400;
-/** A writer in the middle of a transaction: readers are not held up. */
+/** A writer in the middle of a transaction. It does not block readers. */
 const WRITER = 'BEGIN IMMEDIATE; DELETE FROM commands';
-/** A process that keeps readers out as well. */
+/** A process that blocks readers too. */
 const ALONE =
   'PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM commands WHERE number < 0; COMMIT';
-/** A file that is being made, before it has a write-ahead log. */
+/** A file that is being created, before it has a write-ahead log. */
 const NEW = 'BEGIN EXCLUSIVE; CREATE TABLE other (a)';
 
 const locked = (operation: string, path: string): object => ({
@@ -21,7 +21,7 @@ const locked = (operation: string, path: string): object => ({
   details: { reason: 'busy', path },
 });
 
-describe('a file that another process holds', () => {
+describe('a file that another process locks', () => {
   const writes: [string, (store: SessionStore) => Promise<unknown>][] = [
     ['create', (store) => store.create(session('t'))],
     ['claim', (store) => store.claim('s', { worker: 'w', ttlMs: 1 })],
@@ -41,7 +41,7 @@ describe('a file that another process holds', () => {
     ['size', (store) => store.size('s')],
   ];
 
-  it('makes a writer wait without holding the event loop, and is a typed error at last', async () => {
+  it('makes a writer wait without blocking the event loop, then reject with a typed error', async () => {
     const path = newPath();
     const store = sqliteStore({ path, busyTimeoutMs });
     await store.create(session('s'));
@@ -58,7 +58,7 @@ describe('a file that another process holds', () => {
     await store.close();
   });
 
-  it('makes a reader wait in the same way', async () => {
+  it('makes a reader wait the same way', async () => {
     const path = oldFile();
     const lock = await lockedBy(path, ALONE);
     const loop = watchLoop();
@@ -72,7 +72,7 @@ describe('a file that another process holds', () => {
     await store.close();
   });
 
-  it('is opened when it is free, also where it was not yet a database of sessions', async () => {
+  it('is opened once it is unlocked, even if it has no tables yet', async () => {
     const path = oldFile();
     const empty = `${path}-new`;
     const loop = watchLoop();
@@ -90,7 +90,7 @@ describe('a file that another process holds', () => {
     expect(loop.blockedShare).toBeLessThan(0.5);
   });
 
-  it('is closed in time, and operations that wait are refused', async () => {
+  it('is closed in time, and waiting operations are rejected', async () => {
     const path = newPath();
     const store = sqliteStore({ path, busyTimeoutMs });
     await store.create(session('s'));
@@ -103,7 +103,7 @@ describe('a file that another process holds', () => {
     expect(loop.blockedShare).toBeLessThan(0.5);
   });
 
-  it('delays commits, which keep their order', async () => {
+  it('delays commits without changing their order', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
     const next = await held(store, 's');

@@ -2,10 +2,13 @@ import { AgentError } from '../../../errors/agent-error.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { migrations, repairs } from './sqlite-schema.ts';
 
-/** Marks the files that are ours: the letters `onwd`. */
+/** Application id of the files of this store: the letters `onwd`. */
 const APPLICATION_ID = 0x6f6e7764;
 
-/** Brings the file to the newest version. Many processes may do this at once: the lock lets one in, the others look again. */
+/**
+ * Migrates the file to the newest version. Processes may do this at the same time: the lock admits one, and the others
+ * check the version again.
+ */
 export function migrate(db: SqliteDatabase, path: string): void {
   if (versionOf(db, path) >= migrations.length) return;
   db.exec('BEGIN IMMEDIATE');
@@ -31,7 +34,7 @@ export function migrate(db: SqliteDatabase, path: string): void {
 const isOurs = (db: SqliteDatabase): boolean =>
   numberOf(db, 'PRAGMA application_id') === APPLICATION_ID;
 
-/** Throws where the file holds no sessions of any release. */
+/** Throws if the file is not a session store of any release. */
 export function checkOurs(db: SqliteDatabase, path: string): void {
   if (!isOurs(db)) throw notOurs(path);
 }
@@ -43,7 +46,7 @@ const notOurs = (path: string): AgentError =>
     { details: { path } },
   );
 
-/** The version of the file, if it is one that we can work with. */
+/** Returns the version of the file. Throws if this release cannot work with it. */
 function versionOf(db: SqliteDatabase, path: string): number {
   const version = numberOf(db, 'PRAGMA user_version');
   const tables = numberOf(db, 'SELECT count(*) FROM sqlite_schema');
@@ -58,7 +61,7 @@ function versionOf(db: SqliteDatabase, path: string): number {
   return version;
 }
 
-/** Whether the newer release that wrote the file says that this one can work with it. */
+/** Whether the newer release that wrote the file allows this one to work with it. */
 const isReadable = (db: SqliteDatabase, version: number): boolean =>
   numberOf(
     db,

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { at, folder, newPath, session } from '../../../../test/setup/sqlite-files.ts';
 import { sqliteStore } from './index.ts';
 
-describe('in processes of their own', () => {
+describe('SQLite stores in separate processes', () => {
   const built = join(folder, 'built');
   beforeAll(async () => {
     const bundle = await rolldown({
@@ -18,7 +18,7 @@ describe('in processes of their own', () => {
     await bundle.close();
   });
 
-  /** What a process prints that runs this code. */
+  /** Runs code in a process and returns its output. */
   function printed(name: string, code: string): Promise<string> {
     const file = join(built, `${name}.mjs`);
     writeFileSync(file, `import { sqliteStore } from './sqlite.mjs';\n${code}`);
@@ -32,7 +32,7 @@ describe('in processes of their own', () => {
   }
 
   it.skipIf(process.getBuiltinModule('node:sqlite'))(
-    'says what to install where SQLite is missing',
+    'name the package to install if SQLite is missing',
     async () => {
       const said = await printed(
         'missing',
@@ -42,7 +42,7 @@ describe('in processes of their own', () => {
     },
   );
 
-  it('several make and write one new file at once, and nothing is lost', async () => {
+  it('create and write one new file at the same time without losing data', async () => {
     symlinkSync(resolve('node_modules'), join(built, 'node_modules'), 'junction');
     const path = newPath();
     const names = ['a', 'b', 'c'];

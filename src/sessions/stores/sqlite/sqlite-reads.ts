@@ -13,7 +13,7 @@ type Reads = Pick<SyncStore, 'messages' | 'steps' | 'agents' | 'calls' | 'events
 
 const ALL = -1;
 
-/** The rows of a session. */
+/** Implements reads of a session's rows. */
 export function reads(db: SqliteDatabase): Reads {
   const inRange = 'agent_id = ? AND position >= ? AND position < ?';
   const newest = 'ORDER BY era DESC, position DESC LIMIT ?';
@@ -21,7 +21,7 @@ export function reads(db: SqliteDatabase): Reads {
   const messages = db.prepare(
     `${message} ${history('messages', KEY)} AND ${inRange} AND role = ifnull(?, role) ${newest}`,
   );
-  // written out, so that the small indexes of these fit
+  // written as literals, so that the partial indexes apply
   const marked = new Map(
     ['user', 'system'].map((role) => [
       role,

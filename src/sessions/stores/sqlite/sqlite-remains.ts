@@ -3,36 +3,39 @@ import { bootId, machineMs } from '../machine-time.ts';
 import { bytesOf, ofSession, texts } from './sqlite-rows.ts';
 import { SLICE_ROWS, type SizedRow, Slice } from './sqlite-slice.ts';
 
-/** How far the texts of a key are overwritten: up to a row of a table. */
+/** Progress of overwriting the texts of a key: up to a row of a table. */
 export interface Blanked {
   readonly table: number;
   readonly row: number;
 }
 
-/** Keys whose rows are to be dropped, in order, and how far the first one is. */
+/** Keys whose rows are to be dropped, in order, and the progress of the first one. */
 export interface Remains {
   readonly keys: readonly number[];
   readonly blanked: Blanked;
 }
 
 export interface SqliteRemains {
-  /** Takes a session away from everyone, in one row; its other rows remain, under a key that no session has. */
+  /**
+   * Deletes the main row of a session, so that no query finds it. Its other rows remain under a key that no session
+   * has.
+   */
   hide(key: number, slice: Slice): void;
-  /** Rows of deleted sessions, and of forks whose process is gone. */
+  /** Finds rows of deleted sessions, and of forks whose process died. */
   find(): Remains;
-  /** Drops as many of the rows as fit into a slice; what is left then. */
+  /** Drops as many rows as fit into a slice. Returns their number and what is left. */
   drop(remains: Remains, slice?: Slice): { readonly rows: number; readonly left: Remains };
 }
 
-/** How long a fork is believed to be in work without a sign. */
+/** How long an unfinished fork counts as alive without a renewal, in milliseconds. */
 export const COPY_LEASE_MS = 60_000;
 
 const START: Blanked = { table: 0, row: 0 };
 
 /**
- * Drops the rows of a session in short transactions. No query can read them meanwhile, and the next process finishes
- * what a process that died has left. Texts are overwritten where they stand before the first row goes: while rows go,
- * SQLite moves others of the session from page to page, and leaves copies of them in parts that it does not use.
+ * Drops the rows of a session in short transactions. No query can read them in between, and the next process finishes
+ * the work of one that died. All texts are overwritten in place before the first row is deleted: during deletion,
+ * SQLite moves other rows between pages and leaves copies of them in unused space.
  */
 export function remains(db: SqliteDatabase): SqliteRemains {
   const tables = texts.filter(([, columns]) => columns.length > 0);
@@ -62,7 +65,7 @@ export function remains(db: SqliteDatabase): SqliteRemains {
   const find = db.prepare(`SELECT key FROM remains WHERE ${isLeft} ORDER BY key`);
   const take = db.prepare(`UPDATE remains SET fork = NULL WHERE key = ? AND ${isLeft}`);
 
-  /** Null when all texts of the key are overwritten, else how far they are. */
+  /** Overwrites texts for one slice. Returns the progress, or null when all texts of the key are overwritten. */
   function blankRows(key: number, { table, row }: Blanked, slice: Slice): Blanked | null {
     let place = row;
     for (let i = table; i < works.length; i++, place = 0) {
@@ -95,7 +98,7 @@ export function remains(db: SqliteDatabase): SqliteRemains {
         if (found.length < SLICE_ROWS) break;
       }
     rows += Number(dropWaits.run(key).changes);
-    dropEras.run(key); // others are found by them
+    dropEras.run(key); // last, because rows are found by their era
     end.run(key);
     return { rows, isDone: true };
   }
@@ -120,7 +123,7 @@ export function remains(db: SqliteDatabase): SqliteRemains {
           left: { keys: remains.keys.slice(i), blanked: at },
         });
         if (i > 0 && slice.isOver) return left(START);
-        // another one may have finished it, and the key may be in use again
+        // another process may have finished it, and the key may be in use again
         if (Number(take.run(key, machineMs()).changes) > 0) {
           const place = blankRows(key, blanked, slice);
           if (place) return left(place);

@@ -236,11 +236,19 @@ export const migrations: readonly string[] = [
     BEGIN UPDATE sessions SET key = 1 + max((SELECT max(key) FROM sessions), (SELECT max(key) FROM remains))
       WHERE key = NEW.key; END;
   `,
+  // seen: milliseconds since the epoch
+  `
+  CREATE TABLE workers (
+    worker TEXT PRIMARY KEY,
+    body TEXT NOT NULL,
+    seen INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**
- * Run before the migration from a version, for files that were written before the migrations were frozen: the first
- * files of version 1 lack an index that the next migration drops.
+ * SQL that runs before the migration from a version, for files that were written before the migrations were frozen. The
+ * first files of version 1 lack an index that the next migration drops.
  */
 export const repairs: ReadonlyMap<number, string> = new Map([
   [

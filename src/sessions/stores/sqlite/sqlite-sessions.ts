@@ -14,7 +14,10 @@ import {
 
 type Sessions = Pick<SyncStore, 'create' | 'find' | 'list' | 'size'>;
 
-/** Adds an idle session, under a key of its own unless told otherwise; false if its id is taken. */
+/**
+ * Prepares a function that adds an idle session, under a new key unless one is given. It returns false if the id is
+ * taken.
+ */
 export function insertion(
   db: SqliteDatabase,
 ): (row: NewSessionRow, key?: number, era?: number) => boolean {
@@ -43,7 +46,7 @@ export function insertion(
     ) > 0;
 }
 
-/** The life of whole sessions. */
+/** Implements create, find, list and size. */
 export function sessions(db: SqliteDatabase): Sessions {
   const insert = insertion(db);
   const find = db.prepare(`SELECT ${SESSION} FROM sessions WHERE id = ?`);
@@ -80,13 +83,16 @@ export function sessions(db: SqliteDatabase): Sessions {
   };
 }
 
-/** The inner query finds the page in the index of owners where it can; the outer one reads those rows alone. */
+/**
+ * Builds the query of a list. The inner query finds the page in the owner index if possible; the outer one reads only
+ * those rows.
+ */
 function listQuery(query: SessionQuery): [string, SqliteValue[]] {
   const { owner, status, phase, agent, notAgents, limit, after } = query;
   const conditions: [string, SqliteValue[]][] = [];
   if (owner !== undefined) conditions.push(['owner = ?', [owner]]);
   if (status !== undefined) conditions.push([`${STATUS} = ?`, [status]]);
-  // written out, so that its index fits
+  // written as a literal, so that its partial index applies
   if (phase === 'parked') conditions.push([`phase = 'parked'`, []]);
   else if (phase !== undefined) conditions.push(['phase = ?', [phase]]);
   if (agent !== undefined) conditions.push(['agent = ?', [agent]]);

@@ -1,23 +1,23 @@
-/** How long one transaction works: others of this process and of other ones wait for it. */
+/** How long one transaction works, in milliseconds. Other writers in all processes wait for it. */
 const SLICE_MS = 8;
-/** How much text one transaction writes or drops. */
+/** Bytes of text that one transaction writes or drops. */
 export const SLICE_BYTES: number = 1024 * 1024;
-/** How many rows are looked for at a time. */
+/** Rows per read. */
 export const SLICE_ROWS = 100;
 
-/** A row that is to be worked on. */
+/** A row to process, with its size. */
 export interface SizedRow {
   readonly row: number;
   readonly bytes: number;
 }
 
-/** What one transaction of a long work may do, whatever the rows hold. The first row always fits. */
+/** Limit on one transaction of a long operation, by bytes and time. The first row always fits. */
 export class Slice {
   readonly #endsAt = performance.now() + SLICE_MS;
   #rows = 0;
   #bytes = 0;
 
-  /** False if the row is left to the next transaction. */
+  /** Takes a row. Returns false if the row is left to the next transaction. */
   take(bytes: number): boolean {
     if (this.#rows > 0 && (this.#bytes + bytes > SLICE_BYTES || this.isOver)) return false;
     this.#rows += 1;

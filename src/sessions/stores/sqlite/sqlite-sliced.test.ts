@@ -12,14 +12,14 @@ import { sqliteStore } from './index.ts';
 import { upkeep } from './sqlite-upkeep.ts';
 
 const CANARY = 'CANARY-4720';
-/** Fewer than any count of rows would split, and more bytes than one slice has. */
+/** A text so large that a few rows exceed the bytes of a slice, below any limit on rows. */
 const large = (bytes = 400_000): string => JSON.stringify(`${CANARY} `.repeat(bytes / 12));
 const olderThan = '2027';
 
 interface Place {
   readonly path: string;
   readonly store: SessionStore;
-  /** Another connection, as another process has one. */
+  /** A second connection, like that of another process. */
   readonly db: SqliteDatabase;
 }
 
@@ -33,7 +33,7 @@ async function place(): Promise<Place> {
   return { path, store, db };
 }
 
-/** A finished session of two executions with about 8 MB in few rows. */
+/** Writes a finished session of two executions with about 8 MB in few rows. */
 async function fill(store: SessionStore, id: string): Promise<void> {
   const next = await held(store, id);
   const done = (await store.nextCommand(id))!.number;
@@ -68,7 +68,7 @@ const copyOf = (id: string): NewSessionRow => ({
   stepCount: 5,
 });
 
-/** What the file holds in all, whether a session has it or not. */
+/** Counts all rows in the file, including those of no session. */
 function kept(db: SqliteDatabase): { rows: number; bytes: number; blank: number } {
   return texts.reduce(
     (sum, [table, columns]) => {
@@ -104,7 +104,7 @@ const copies = (path: string): number =>
     0,
   );
 
-/** Begins a deletion, and does so many slices of it. */
+/** Begins a deletion and runs this many slices of it. */
 function beginDelete(db: SqliteDatabase, id: string, slices: number): Remains {
   const rest = remains(db);
   inTransaction(db, () => upkeep(db, rest).hide(id, new Slice()));
@@ -114,9 +114,9 @@ function beginDelete(db: SqliteDatabase, id: string, slices: number): Remains {
   return left;
 }
 
-describe('what is deleted in slices', () => {
+describe('a deletion in slices', () => {
   it.each(['delete', 'expire'] as const)(
-    '%s: no transaction drops or overwrites more than its bytes',
+    'by %s drops and overwrites at most the bytes of a slice per transaction',
     async (by) => {
       const { store, db } = await place();
       await fill(store, 's');
@@ -139,7 +139,7 @@ describe('what is deleted in slices', () => {
     },
   );
 
-  it('prune: no transaction drops more than its bytes', async () => {
+  it('by prune drops at most the bytes of a slice per transaction', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     const care = upkeep(db, remains(db));
@@ -155,7 +155,7 @@ describe('what is deleted in slices', () => {
     expect((await store.steps('s', '')).map(({ position }) => position)).toEqual([4]);
   });
 
-  it('is out of reach from the first slice on', async () => {
+  it('hides the session from the first slice on', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     beginDelete(db, 's', 2);
@@ -169,7 +169,7 @@ describe('what is deleted in slices', () => {
     expect(kept(db).rows).toBeGreaterThan(0);
   });
 
-  it('leaves nothing to a session that is made meanwhile, also by an earlier release', async () => {
+  it('leaves no rows to a session that is created in between, even by an earlier release', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     beginDelete(db, 's', 1);
@@ -192,7 +192,7 @@ describe('what is deleted in slices', () => {
     ['the same deletion again', (store) => store.delete('s')],
     ['a prune', (store) => store.prune({ olderThan })],
     ['an expiry', (store) => store.expire({ olderThan: '2000' })],
-  ])('after a crash at any slice, %s finishes it', async (_name, next) => {
+  ])('is finished by %s after a crash at any slice', async (_name, next) => {
     for (const slices of [0, 3, 11]) {
       const { path, store, db } = await place();
       await fill(store, 's');
@@ -203,11 +203,11 @@ describe('what is deleted in slices', () => {
     }
   });
 
-  it('two that finish the same one do not touch what came after it', async () => {
+  it('that two processes finish does not touch the next session under the same key', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     const left = beginDelete(db, 's', 1);
-    await store.delete('s'); // the key is free then, and the next session gets it
+    await store.delete('s'); // frees the key, and the next session gets it
     await fill(store, 'next');
     const before = await seen(store, 'next');
     expect(inTransaction(db, () => remains(db).drop(left))).toMatchObject({ rows: 0 });
@@ -215,7 +215,7 @@ describe('what is deleted in slices', () => {
   });
 });
 
-/** Copies so many slices; what is left to copy. */
+/** Copies this many slices. Returns what is left to copy. */
 function beginFork(db: SqliteDatabase, slices: number): boolean | Copying | null {
   const fork = forks(db);
   let copying: boolean | Copying | null = null;
@@ -233,7 +233,7 @@ const seen = async (store: SessionStore, id: string): Promise<unknown> => ({
 });
 
 describe('a fork of a large session', () => {
-  it('is copied in transactions of few bytes, and there when it is whole', async () => {
+  it('is copied in transactions of few bytes, and exists once it is complete', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     const fork = forks(db);
@@ -249,14 +249,14 @@ describe('a fork of a large session', () => {
     expect(remains(db).find().keys).toEqual([]);
   });
 
-  it('that is small takes one transaction', async () => {
+  it('takes one transaction if the session is small', async () => {
     const { store, db } = await place();
     await store.create(session('s'));
     expect(beginFork(db, 1)).toBe(true);
     expect(await store.find('fork')).toMatchObject({ id: 'fork', phase: 'idle' });
   });
 
-  it('that a dead process began is removed by the next upkeep, and not while it may be alive', async () => {
+  it('is removed by the next upkeep if its process died, but not while it may be alive', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     const { rows } = kept(db);
@@ -271,21 +271,21 @@ describe('a fork of a large session', () => {
     expect(await store.list({ limit: 9 })).toHaveLength(1);
   });
 
-  it('is refused when its process stood still for too long, and its rows are gone', async () => {
+  it('fails if its process stalled for too long, and its rows are removed', async () => {
     const { store, db } = await place();
     await fill(store, 's');
     const { rows } = kept(db);
     const copying = beginFork(db, 3) as Copying;
     db.exec('UPDATE remains SET lease_end = lease_end - 61000');
     await store.delete('nothing');
-    expect(() => forks(db).copy('s', copyOf('fork'), copying)).toThrow(/stood still .* Fork again/);
+    expect(() => forks(db).copy('s', copyOf('fork'), copying)).toThrow(/stalled .* Fork again/);
     expect(kept(db).rows).toBe(rows);
   });
 
   it.each<[string, (store: SessionStore) => Promise<unknown>]>([
     ['its source is deleted', (store) => store.delete('s')],
     ['its id is taken', (store) => store.create(session('fork'))],
-  ])('is false when %s meanwhile, and leaves nothing', async (_name, meanwhile) => {
+  ])('returns false and leaves no rows if %s in between', async (_name, meanwhile) => {
     const { store, db } = await place();
     await fill(store, 's');
     const copying = beginFork(db, 3) as Copying;
@@ -295,7 +295,7 @@ describe('a fork of a large session', () => {
     expect(kept(db)).toEqual({ rows: 0, bytes: 0, blank: 0 });
   });
 
-  it('has every large value of the steps that it has when its source is pruned at any slice', async () => {
+  it('has all large values of its steps if its source is pruned at any slice', async () => {
     for (let slices = 1; slices < 7; slices++) {
       const { store, db } = await place();
       await fill(store, 's');

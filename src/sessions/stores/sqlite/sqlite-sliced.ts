@@ -8,7 +8,7 @@ import { betweenSlices, giveSpaceBack } from './sqlite-space.ts';
 import { type Place, type SqliteUpkeep, START } from './sqlite-upkeep.ts';
 import { inBatches } from '../upkeep-rules.ts';
 
-/** What the work on whole sessions needs of an open file. */
+/** Parts of an open file that operations on whole sessions need. */
 export interface SlicedConnection {
   readonly db: SqliteDatabase;
   readonly group: GroupCommit;
@@ -17,22 +17,22 @@ export interface SlicedConnection {
   readonly forks: SqliteFork;
 }
 
-/** How long a deletion may be busy with giving space back. */
+/** How long a deletion may spend on freeing space, in milliseconds. */
 const TIDYING_MS = 250;
 
-/** The methods that work on whole sessions: in short transactions, and others get a turn in between. */
+/** Implements the operations on whole sessions in short transactions, so that other writers get turns in between. */
 export function sliced(
   connection: () => Promise<SlicedConnection>,
   reading: <T>(operation: string, attempt: () => T) => Promise<T>,
 ): Pick<SessionStore, 'fork' | 'delete' | 'prune' | 'expire'> {
-  /** The rows are gone by now: what fails here is left to the next time. */
+  /** Frees space. The rows are already deleted, so a failure is left to the next time. */
   const tidy = async (longestMs: number): Promise<void> => {
     const open = await connection().catch(() => null);
     if (open) await giveSpaceBack(open.db, open.group, longestMs);
   };
   let tidying: Promise<void> | null = null;
   const tidyShortly = (): Promise<void> => {
-    // deletions at the same time share it, for the log is emptied last
+    // concurrent deletions share it, because the log is emptied last
     tidying ??= tidy(TIDYING_MS).finally(() => (tidying = null));
     return tidying;
   };
@@ -47,7 +47,7 @@ export function sliced(
       await betweenSlices(db);
     }
   }
-  /** Drops all that remains, also what a process that died has left; how many rows. */
+  /** Drops all remaining rows, including those of a dead process. Yields the number of rows. */
   async function* clearedAll(operation: string): AsyncGenerator<number> {
     const { remains } = await connection();
     yield* cleared(operation, await reading(operation, () => remains.find()));
@@ -72,7 +72,7 @@ export function sliced(
         );
         place = last;
         let rest: readonly string[] = ids;
-        let rows = 0; // of the session that is worked on
+        let rows = 0; // of the current session
         while (rest.length > 0) {
           const some = rest;
           const { group } = await connection();
@@ -93,7 +93,7 @@ export function sliced(
         }
       }
     } finally {
-      // what was begun is ended, also when the caller has enough
+      // finish what was begun, even if the caller stops early
       if (request.dryRun !== true) for await (const _ of clear());
       if (!isTidy) await tidy(Number.POSITIVE_INFINITY);
     }

@@ -15,7 +15,7 @@ import { sqliteStore } from './index.ts';
 
 const olderThan = at(500);
 
-/** How many times the text is in any of the files of the database. */
+/** Counts the occurrences of the text in all files of the database. */
 function copies(path: string, canary: string): number {
   return [path, `${path}-wal`, `${path}-shm`].reduce((sum, file) => {
     try {
@@ -26,10 +26,10 @@ function copies(path: string, canary: string): number {
   }, 0);
 }
 
-/** Words of all lengths that a page can hold, so that they lie inside of pages, across them and in pages of their own. */
+/** Creates texts of different lengths, so that they lie inside pages, across pages and on their own pages. */
 const text = (canary: string, times: number): string => JSON.stringify(`${canary} `.repeat(times));
 
-/** A finished session whose every text holds the canary, beside others. */
+/** Creates a finished session with the canary in every text. */
 async function filled(store: SessionStore, canary: string, times: number): Promise<string> {
   const harness = makeHarness(store, 60);
   const body = text(canary, times);
@@ -68,7 +68,7 @@ async function open(path = newPath()): Promise<{ path: string; store: SessionSto
   return { path, store };
 }
 
-/** Sessions with the canary and sessions without it, by turns, so that they share pages. */
+/** Alternates sessions with and without the canary, so that they share pages. */
 async function mixed(store: SessionStore, canary: string): Promise<string[]> {
   const ids: string[] = [];
   for (const times of [...sizes, ...sizes]) {
@@ -78,7 +78,7 @@ async function mixed(store: SessionStore, canary: string): Promise<string[]> {
   return ids;
 }
 
-describe('what was deleted', () => {
+describe('deleted data', () => {
   it.each<[string, (store: SessionStore, ids: readonly string[]) => Promise<unknown>]>([
     ['delete', (store, ids) => Promise.all(ids.map((id) => store.delete(id)))],
     [
@@ -88,7 +88,7 @@ describe('what was deleted', () => {
       },
     ],
     ['expire', (store) => store.expire({ olderThan, owner: 'o' })],
-  ])('%s: is in none of the files, and its space is given back', async (_name, drop) => {
+  ])('is in none of the files after %s, and its space is freed', async (_name, drop) => {
     const { path, store } = await open();
     const canary = 'CANARY-4711';
     const ids = await mixed(store, canary);
@@ -103,7 +103,7 @@ describe('what was deleted', () => {
     expect(copies(path, 'bystander')).toBeGreaterThan(6_000);
   });
 
-  it('prune: what it drops is in none of the files', async () => {
+  it('is in none of the files after prune', async () => {
     const { path, store } = await open();
     const harness = makeHarness(store, 60);
     const held = await harness.held();
@@ -123,7 +123,7 @@ describe('what was deleted', () => {
     expect(statSync(path).size + statSync(`${path}-wal`).size).toBeLessThan(grown);
   });
 
-  it('a message that was carried out leaves one copy, and none when its session is deleted', async () => {
+  it('includes the command of a message that was carried out', async () => {
     const { path, store } = await open();
     const harness = makeHarness(store, 60);
     const { id } = await harness.idle();
@@ -137,11 +137,11 @@ describe('what was deleted', () => {
     const done = (await store.nextCommand(id))!.number;
     await held.commit({ root: root(), done, end: 'ended', at: at(2) });
     const other = await harness.idle();
-    await store.delete(other.id); // which empties the log
+    await store.delete(other.id); // empties the log
     expect(copies(path, 'CANARY-4713')).toBe(0);
   });
 
-  it('while another process reads an old state, the log keeps it; the next deletion after that does not', async () => {
+  it('stays in the log while another process reads an old state, until the next deletion', async () => {
     const { path, store } = await open();
     const id = await filled(store, 'CANARY-4714', 300);
     const lock = await lockedBy(path, 'BEGIN; SELECT count(*) FROM sessions');
@@ -154,7 +154,7 @@ describe('what was deleted', () => {
     expect(copies(path, 'CANARY-4714')).toBe(0);
   });
 
-  it('a store that is closed at once has deleted all the same', async () => {
+  it('is removed even if the store is closed immediately', async () => {
     const { path, store } = await open();
     const id = await filled(store, 'CANARY-4715', 300);
     const deleting = store.delete(id);
@@ -165,8 +165,8 @@ describe('what was deleted', () => {
   });
 });
 
-describe('files that were made before', () => {
-  it('keep their free pages for what is written next: what is deleted from now on is overwritten', async () => {
+describe('files of an earlier release', () => {
+  it('overwrite deleted data but keep their free pages', async () => {
     const path = oldFile();
     const { store } = await open(path);
     const id = await filled(store, 'CANARY-4716', 300);

@@ -7,14 +7,14 @@ import {
   type SqliteFile,
 } from './sqlite-database.ts';
 
-/** Pages that one transaction moves at most. */
+/** Most pages that one transaction moves. */
 const PAGES = 64;
-/** How long to try to empty the log while others read it. */
+/** How long to try to empty the log while others read it, in milliseconds. */
 const EMPTYING_MS = 500;
 
 /**
- * Gives the space of what was deleted back to the file system, and empties the log, which still holds what was deleted.
- * What it cannot do in time, because there is much of it or because others read the log, is left to the next time.
+ * Returns the space of deleted data to the file system, and empties the log, which still has that data. The rest is
+ * left to the next time if there is too much or if others read the log.
  */
 export async function giveSpaceBack(
   db: SqliteDatabase,
@@ -29,14 +29,14 @@ export async function giveSpaceBack(
     }
     await whileBusy(EMPTYING_MS, () => truncateLog(db));
   } catch {
-    // the rows are gone, and that was asked for
+    // the rows are deleted, which is what the caller asked for
   }
 }
 
 const PAUSE_MS = 5;
 
 /**
- * Other processes, which ask again from time to time, get their turn. The log is moved into the file as it grows, so that
+ * Pauses so that other processes, which poll for the lock, get a turn. Moves the log into the file as it grows, so that
  * no single step has to move much.
  */
 export async function betweenSlices(db: SqliteDatabase): Promise<void> {
@@ -46,7 +46,7 @@ export async function betweenSlices(db: SqliteDatabase): Promise<void> {
   db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
 }
 
-/** Writes the file anew, and with it the property that free pages can be given back. */
+/** Rewrites the file, and enables returning free pages to the file system. */
 export async function rewrite(
   db: SqliteDatabase,
   { path, busyTimeoutMs }: SqliteFile,
@@ -54,14 +54,14 @@ export async function rewrite(
   const bytesBefore = sizeOf(path);
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   await whileBusy(busyTimeoutMs, () => db.exec('VACUUM'));
-  // until then the old pages are in the file, and the new ones in the log
+  // before this, the old pages are in the file and the new ones in the log
   await whileBusy(busyTimeoutMs, () => truncateLog(db));
   return { bytesBefore, bytes: sizeOf(path) };
 }
 
 const sizeOf = (path: string): number => fileSystem()?.statSync(path).size ?? 0;
 
-/** Free pages of a file that was made without `auto_vacuum` stay in it. */
+/** Whether the file has free pages that can be returned. In a file that was created without `auto_vacuum` they stay. */
 const canShrink = (db: SqliteDatabase): boolean =>
   numberOf(db, 'auto_vacuum') === INCREMENTAL && numberOf(db, 'freelist_count') > 0;
 

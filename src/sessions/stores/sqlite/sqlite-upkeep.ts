@@ -6,7 +6,7 @@ import { bytesOf, history, ofSession, texts } from './sqlite-rows.ts';
 import { SLICE_ROWS, type SizedRow, Slice } from './sqlite-slice.ts';
 import { expiring } from '../upkeep-rules.ts';
 
-/** A place in the index of owners. */
+/** A position in the owner index. */
 export interface Place {
   readonly owner: string;
   readonly updatedAt: string;
@@ -15,12 +15,12 @@ export interface Place {
 
 export const START: Place = { owner: '', updatedAt: '', id: '' };
 
-/** What became of one session in one transaction. */
+/** Result for one session in one transaction. */
 export interface Dropping {
   readonly rows: number;
-  /** Whether it was there to be dropped, be it nothing. */
+  /** Whether the session was due, even if it had no rows to drop. */
   readonly isDue: boolean;
-  /** False if the next transaction has to continue with it. */
+  /** Whether the session is finished. If not, the next transaction continues with it. */
   readonly isDone: boolean;
 }
 
@@ -31,25 +31,28 @@ interface Found {
 }
 
 export interface SqliteUpkeep {
-  /** The next sessions behind a place. A page without any is the last; those that changed since are left out. */
+  /**
+   * Returns the next sessions after a position, without those that changed since `olderThan`. `last` is null when there
+   * are no more sessions.
+   */
   page(
     after: Place,
     request: UpkeepRequest,
   ): { readonly ids: string[]; readonly last: Place | null };
-  /** Works on these sessions, in order, for one {@link Slice}. */
+  /** Prunes these sessions in order, for one {@link Slice}. */
   prune(ids: readonly string[], request: UpkeepRequest): Dropping[];
-  /** The sessions are gone then; their rows remain. */
+  /** Deletes these sessions for one {@link Slice}. Their rows remain. */
   expire(ids: readonly string[], request: ExpireRequest): Dropping[];
-  /** False if there is no such session; else it is gone, and its rows remain. */
+  /** Deletes a session; its rows remain. Returns false if it does not exist. */
   hide(sessionId: string, slice: Slice): boolean;
 }
 
 const MOST_SESSIONS = 20;
 const PAGE = 500;
 
-/** Upkeep over many sessions, in pieces that are short whatever the sessions hold. */
+/** Implements upkeep of many sessions in short slices, however large the sessions are. */
 export function upkeep(db: SqliteDatabase, remains: SqliteRemains): SqliteUpkeep {
-  // reads the index alone: the rows hold whole states
+  // reads only the index, because the rows have whole states
   const place =
     'SELECT owner, updated_at AS updatedAt, id FROM sessions INDEXED BY sessions_of_owner';
   const order = `ORDER BY owner, updated_at, id LIMIT ${PAGE}`;
@@ -64,7 +67,7 @@ export function upkeep(db: SqliteDatabase, remains: SqliteRemains): SqliteUpkeep
   );
   const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
   const isEarlier = 'execution_id <> ?2';
-  // what refers to large values and agents goes before them, for a slice may end in between
+  // rows that refer to large values and agents are dropped before them, because a slice may end in between
   const drops: readonly (readonly [table: string, condition: string])[] = [
     ['events', '?2 = ?2'],
     ['steps', isEarlier],

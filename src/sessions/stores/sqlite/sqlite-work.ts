@@ -17,10 +17,10 @@ interface Known {
   readonly contentHash: string | null;
 }
 
-/** What has something to do wants a worker, unless it is parked. */
+/** Opens a session that has work to do, unless it is parked. */
 const AWAKE = `phase = CASE phase WHEN 'parked' THEN phase ELSE 'open' END`;
 
-/** What a session is asked to do. */
+/** Implements commands, answers and requests. */
 export function work(db: SqliteDatabase): Work {
   const find = db.prepare(
     'SELECT phase, revision, execution_id AS executionId FROM sessions WHERE id = ?',
@@ -71,7 +71,7 @@ export function work(db: SqliteDatabase): Work {
   const requestPause = db.prepare(
     'UPDATE sessions SET pause_reason = ifnull(pause_reason, ?) WHERE id = ?',
   );
-  // a session that killed its workers stays away from others
+  // a session that killed its workers stays in quarantine
   const retry = db.prepare(
     `UPDATE sessions SET phase = 'open', tries = 0, deaths = 0, error = NULL, parked_at = NULL, wait_ms = 0,
      updated_at = ? WHERE id = ? AND phase = 'parked'`,

@@ -17,12 +17,12 @@ import { sqliteStore } from './index.ts';
 const shared = sqliteStore({ path: join(folder, 'shared.db') });
 afterAll(() => shared.close());
 
-describe('the SQLite store keeps the contract', () => {
+describe('the contract of the SQLite store', () => {
   for (const { name, run } of sessionStoreContract(() => shared)) it(name, run);
 });
 
-describe('commits that arrive together', () => {
-  it('a refused one, and one that breaks down, hurt no other', async () => {
+describe('concurrent commits', () => {
+  it('are not affected by one that is refused or fails', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
     const nexts = await Promise.all(Array.from({ length: 300 }, (_, n) => held(store, `s${n}`)));
@@ -63,7 +63,7 @@ describe('commits that arrive together', () => {
     expect(await shared.find('in-order')).toMatchObject({ revision: 50 });
   });
 
-  it('D38: the bytes that commit n puts on the disk do not grow with n', async () => {
+  it('D38: write a number of bytes to disk that does not grow with the history', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
     const next = await held(store, 's');
@@ -115,7 +115,7 @@ describe('a history that spreads over many eras', () => {
           ...(n === 11 && { done: 1, end: 'ended' }),
         }),
       );
-      pass.run(-n); // what other sessions write in the meantime
+      pass.run(-n); // writes of other sessions in between
     }
   });
   afterAll(() => {
@@ -126,7 +126,7 @@ describe('a history that spreads over many eras', () => {
     (others.prepare(`SELECT count(*) AS n FROM ${table} WHERE session > 0`).get() as { n: number })
       .n;
 
-  it('is read as one', async () => {
+  it('is read as one history', async () => {
     expect(rowsOf('eras')).toBeGreaterThan(5);
     const places = async (range?: object): Promise<number[]> =>
       (await store.messages('s', '', range)).map(({ position }) => position);
@@ -146,7 +146,7 @@ describe('a history that spreads over many eras', () => {
     ]);
   });
 
-  it('is forked, pruned and deleted whole', async () => {
+  it('is forked, pruned and deleted completely', async () => {
     const { rows } = await store.size('s');
     expect(rows).toBe(1 + 24 + 12 + 12);
     await store.fork('s', {
@@ -158,7 +158,7 @@ describe('a history that spreads over many eras', () => {
     expect(await store.messages('fork', '')).toHaveLength(10);
     expect(await store.steps('fork', '')).toHaveLength(5);
     const later = '2027-01-01T00:00:00.000Z';
-    // of the session 12 events and the steps of the first execution, of the fork all steps
+    // 12 events and the steps of the first execution of the session, and all steps of the fork
     expect(await store.prune({ olderThan: later })).toEqual({ sessions: 2, rows: 12 + 6 + 5 });
     expect(await store.messages('s', '')).toHaveLength(24);
     await store.delete('s');
@@ -168,7 +168,7 @@ describe('a history that spreads over many eras', () => {
 });
 
 describe('closing', () => {
-  it('finishes what was begun, then refuses', async () => {
+  it('finishes pending writes, then rejects new calls', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
     const next = await held(store, 's');
@@ -187,7 +187,7 @@ describe('closing', () => {
     await again.close();
   });
 
-  it('waits for a file that is just being opened, and needs none', async () => {
+  it('waits for a file that is being opened, and creates none', async () => {
     const store = sqliteStore({ path: newPath() });
     const made = store.create(session('s'));
     await store.close();
@@ -198,7 +198,7 @@ describe('closing', () => {
   });
 });
 
-it('options are checked, and codec and largest text are there for the runtime', () => {
+it('checks options, and exposes codec and maxBytes to the runtime', () => {
   expect(() => sqliteStore({ path: '' })).toThrow('path');
   expect(() => sqliteStore({ path: 'x', durability: 'full' as never })).toThrow('durability');
   expect(() => sqliteStore({ path: 'x', busyTimeoutMs: -1 })).toThrow('busyTimeoutMs');

@@ -1,0 +1,33 @@
+import { bookExecution, bookSession } from './execution.ts';
+import type { Run } from './run.ts';
+import { bookingOf, workedMs } from './step-account.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** Whether something of the step is left to do: a model call that was dropped, or calls that may still run. */
+export const isUnfinished = ({ isTruncated, calls }: StepDraft): boolean =>
+  isTruncated || calls.length > 0;
+
+/**
+ * Leaves an interrupted step to another process. A dropped model call is made again, and only its known usage stays; an
+ * answer stays with the results of its calls, and calls without a result stay open.
+ */
+export function handOverStep(run: Run, draft: StepDraft): void {
+  const { state, events } = run;
+  const now = run.now();
+  const booking = bookingOf(draft, now, null);
+  const booked = {
+    execution: bookExecution(state.execution, booking),
+    info: bookSession(state.info, booking),
+  };
+  if (draft.calls.length > 0) {
+    run.state = state.with({
+      ...booked,
+      messages: state.messages.append(...draft.takeMessages()),
+      unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+    });
+    return;
+  }
+  run.state = state.with(booked);
+  if (draft.hasShown && events.wants('StreamDiscarded'))
+    events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
+}

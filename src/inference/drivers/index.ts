@@ -1,0 +1,17 @@
+/** Types for custom drivers: the request of the loop, the response, and errors. */
+export type {
+  FinishReason,
+  InferenceChunk,
+  InferenceDriver,
+  InferenceRequest,
+  InferenceResponse,
+  InferredToolCall,
+  ResponseFormat,
+  ToolChoice,
+} from '../inference-driver.ts';
+export { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
+export type { ModelFactory } from '../model-registry.ts';
+export { listPrices, type Price, type PriceTable } from '../prices.ts';
+export type { Usage } from '../usage.ts';
+export type { ErrorReport } from '../../errors/error-record.ts';
+export type { ToolSchema } from '../../tools/tool.ts';

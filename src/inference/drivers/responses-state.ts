@@ -1,0 +1,94 @@
+import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
+import type { Message } from '../../messages/message.ts';
+import type { ToolCall } from '../../messages/tool-call.ts';
+import { wireName } from './wire-ids.ts';
+
+/** The server and the model family that made an answer. Only the same ones get its state back. */
+export interface StateOrigin {
+  readonly server: string;
+  readonly model: string;
+}
+
+/**
+ * State in an answer's metadata: its output items in their order. A message has the length of its text, and a call has
+ * its position among the calls; both are stored in the message itself. No item has an id, because the server stores
+ * none (`store: false`) and rejects ids that it does not know. Only calls of built-in tools, which require one, keep it.
+ */
+export type ResponsesState = {
+  readonly server: string;
+  readonly model: string;
+  readonly items: readonly JsonObject[];
+};
+
+/** Types of calls that a tool of the agent answers. */
+export const callTypes: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
+
+/** Returns the model without its date: `gpt-5-2025-08-07` reads the state of `gpt-5`. */
+export const familyOf = (model: string): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
+
+/** Returns the metadata of an answer; undefined if plain text and calls say the same. */
+export function metadataOf(
+  { server, model }: StateOrigin,
+  items: readonly JsonObject[],
+): JsonObject | undefined {
+  // the API rejects reasoning without the item that it led to
+  const last = items.findLastIndex(({ type }) => type !== 'reasoning');
+  const kept = items.slice(0, last + 1);
+  if (kept.every(isPlain)) return undefined;
+  const responses: ResponsesState = { server, model, items: kept };
+  return { responses };
+}
+
+const isPlain = ({ type, length: _length, call: _call, ...more }: JsonObject): boolean =>
+  (type === 'message' || type === 'function_call') && Object.keys(more).length === 0;
+
+/** Converts an assistant message to items: those of its answer if this server and model made it, else plain ones. */
+export function assistantItems(
+  message: Message,
+  ids: ReadonlyMap<string, string>,
+  origin: StateOrigin,
+): JsonObject[] {
+  const { toolCalls, text } = message;
+  const kept = ownItems(message, origin);
+  if (kept === null)
+    return [
+      ...(text === '' ? [] : [{ role: 'assistant', content: text }]),
+      ...toolCalls.map((call) => callItem(call, ids, { type: 'function_call' })),
+    ];
+  let at = 0;
+  return kept.map((item) => {
+    const { length, call, annotations: _annotations, ...more } = item;
+    if (item['type'] === 'message') {
+      const content = text.slice(at, (at += Number(length)));
+      return { ...more, role: 'assistant', content };
+    }
+    const called = callTypes.has(item['type']) ? toolCalls[Number(call)] : undefined;
+    return called ? callItem(called, ids, more) : item;
+  });
+}
+
+/** Returns the stored items; null if they are of another origin, or the message has changed since. */
+function ownItems(message: Message, { server, model }: StateOrigin): readonly JsonObject[] | null {
+  const state = message.metadata['responses'] as unknown as ResponsesState | undefined; // written above
+  if (state?.server !== server || state.model !== model) return null;
+  const { items } = state;
+  const length = items.reduce(
+    (sum, item) => sum + (item['type'] === 'message' ? Number(item['length']) : 0),
+    0,
+  );
+  const calls = items.filter(({ type }) => callTypes.has(type));
+  const isSame = length === message.text.length && calls.length === message.toolCalls.length;
+  return isSame ? items : null;
+}
+
+function callItem(
+  { id, name, args }: ToolCall,
+  ids: ReadonlyMap<string, string>,
+  more: JsonObject,
+): JsonObject {
+  const value: JsonValue =
+    more['type'] === 'custom_tool_call'
+      ? { input: typeof args['input'] === 'string' ? args['input'] : '' }
+      : { arguments: jsonText(args) ?? '{}' };
+  return { ...more, call_id: ids.get(id) ?? id, name: wireName(name), ...value };
+}

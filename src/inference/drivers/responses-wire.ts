@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from '../../json.ts';
+import type { ContentPart, MessageContent } from '../../messages/content-part.ts';
+import type { Messages } from '../../messages/messages.ts';
+import { mediaTypeOf } from './media-type.ts';
+import { assistantItems, type StateOrigin } from './responses-state.ts';
+import { wireIds } from './wire-ids.ts';
+
+/** Names and state that differ between servers. */
+export interface ResponsesDialect extends StateOrigin {
+  readonly developerRole: 'developer' | 'system';
+}
+
+/** Converts the conversation to input items. */
+export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonObject[] {
+  const items: JsonObject[] = [];
+  let ids: ReadonlyMap<string, string> = new Map();
+  /** Ids of calls whose results have their own type. */
+  const customIds = new Set<unknown>();
+  for (const message of messages) {
+    const { role, content, toolCalls, toolCallId } = message;
+    if (role === 'tool') {
+      const id = toolCallId ?? '';
+      const call_id = ids.get(id) ?? id;
+      const type = customIds.has(call_id) ? 'custom_tool_call_output' : 'function_call_output';
+      items.push({ type, call_id, output: wireContent(content) });
+    } else if (role === 'assistant') {
+      if (toolCalls.length > 0) ids = wireIds(toolCalls);
+      const own = assistantItems(message, ids, dialect);
+      for (const { type, call_id } of own) if (type === 'custom_tool_call') customIds.add(call_id);
+      items.push(...own);
+    } else
+      items.push({
+        role: role === 'developer' ? dialect.developerRole : role,
+        content: wireContent(content),
+      });
+  }
+  return items;
+}
+
+const wireContent = (content: MessageContent): JsonValue =>
+  typeof content === 'string' ? content : content.map(wirePart);
+
+function wirePart(part: ContentPart): JsonObject {
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  const mediaType = mediaTypeOf(part);
+  const { url, data } = part;
+  const address = url ?? `data:${mediaType};base64,${data ?? ''}`;
+  if (part.type === 'image' || mediaType.startsWith('image/'))
+    return { type: 'input_image', image_url: address };
+  if (mediaType.startsWith('audio/') && data !== undefined) {
+    const format = mediaType === 'audio/mpeg' ? 'mp3' : mediaType.slice('audio/'.length);
+    return { type: 'input_audio', input_audio: { data, format } };
+  }
+  // the provider fetches the file, and accepts no name next to a URL
+  if (url !== undefined && !url.startsWith('data:')) return { type: 'input_file', file_url: url };
+  return { type: 'input_file', filename: part.filename ?? 'file', file_data: address };
+}

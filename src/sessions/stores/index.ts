@@ -1,0 +1,48 @@
+/** Types for authors of stores and codecs: rows, requests of the runtime, and answers of the store. */
+export type { SessionStore, StoreCodec } from '../session-store.ts';
+export {
+  QUARANTINE_DEATHS,
+  READS,
+  type AgentRow,
+  type BlobRow,
+  type CallRow,
+  type CallState,
+  type CommandRow,
+  type EventRow,
+  type MessageRow,
+  type NewSessionRow,
+  type SessionPhase,
+  type SessionRow,
+  type StepRow,
+} from '../session-rows.ts';
+export type {
+  CallWrite,
+  Commit,
+  CommitReceipt,
+  LeaseSignal,
+  RenewedLease,
+  RowRange,
+  SessionQuery,
+  SessionRequest,
+} from '../session-store.ts';
+export {
+  REPORT_KEPT_MS,
+  type AcceptCondition,
+  type Acceptance,
+  type AgentLoad,
+  type Decision,
+  type Dropped,
+  type ExpireRequest,
+  type LeaseRequest,
+  type NewAnswer,
+  type NewCommand,
+  type RecoverablePage,
+  type RecoverableQuery,
+  type Release,
+  type UpkeepRequest,
+  type UrgentQuery,
+  type WaitingLimit,
+  type WorkerLoad,
+  type WorkerReport,
+  type Workload,
+} from '../store-requests.ts';

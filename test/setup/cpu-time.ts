@@ -1,0 +1,7 @@
+/** CPU milliseconds of this process during the work, independent of other load on the machine. */
+export function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
