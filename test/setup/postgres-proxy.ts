@@ -1,6 +1,12 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { between, pick } from '../kill/random.ts';
-import { endsRound, statementOf, WireMessages, type WireMessage } from './postgres-wire.ts';
+import {
+  endsRound,
+  lastMessage,
+  statementOf,
+  WireMessages,
+  type WireMessage,
+} from './postgres-wire.ts';
 
 /**
  * What happens to a statement. `cut`: it does not reach the server, and the connection breaks. `lose`: it is executed,
@@ -49,6 +55,11 @@ export interface PostgresProxy {
   silenceAll(): void;
   /** Breaks all connections. */
   cutAll(): void;
+  /**
+   * Ends the next connections as a server does that dies: its last message arrives together with an answer. Answer 0 is
+   * that to the login.
+   */
+  terminate(connections: number, answer: number): void;
   /** Refuses new connections until `accept`. */
   refuse(): void;
   accept(): void;
@@ -64,6 +75,7 @@ export async function postgresProxy(serverUrl: string): Promise<PostgresProxy> {
   let chaos: Chaos | null = null;
   let connections = 0;
   let isRefusing = false;
+  const dying = { connections: 0, answer: 0 };
 
   const faultFor = (text: string): Fault | null => {
     statements.push(text);
@@ -82,7 +94,9 @@ export async function postgresProxy(serverUrl: string): Promise<PostgresProxy> {
   const server = createServer((client) => {
     connections += 1;
     if (isRefusing) return void client.destroy();
-    const pair = new Pair(client, connect(Number(target.port), target.hostname), faultFor);
+    const lastAnswer = dying.connections-- > 0 ? dying.answer : Number.POSITIVE_INFINITY;
+    const upstream = connect(Number(target.port), target.hostname);
+    const pair = new Pair(client, upstream, faultFor, lastAnswer);
     pairs.add(pair);
     client.on('close', () => pairs.delete(pair));
   });
@@ -105,6 +119,7 @@ export async function postgresProxy(serverUrl: string): Promise<PostgresProxy> {
     chaos: (given) => (chaos = given),
     silenceAll: () => each((pair) => pair.silence()),
     cutAll: () => each((pair) => pair.cut()),
+    terminate: (count, answer) => void Object.assign(dying, { connections: count, answer }),
     refuse: () => (isRefusing = true),
     accept: () => (isRefusing = false),
     close() {
@@ -127,11 +142,17 @@ class Pair {
   /** What happens to the pending answer. */
   #fault: Fault | null = null;
 
-  constructor(client: Socket, server: Socket, faultFor: (text: string) => Fault | null) {
+  constructor(
+    client: Socket,
+    server: Socket,
+    faultFor: (text: string) => Fault | null,
+    lastAnswer: number,
+  ) {
     this.#client = client;
     this.#server = server;
     const [asked, answered] = [new WireMessages(true), new WireMessages(false)];
     let isStarted = false;
+    let answers = 0;
     client.on('data', (bytes) => {
       if (this.#isSilent) return;
       for (const message of asked.push(bytes)) {
@@ -149,6 +170,7 @@ class Pair {
       for (const message of answered.push(bytes)) {
         this.#answer.push(message.bytes);
         isStarted ||= message.type === 'Z';
+        if (message.type === 'Z' && answers++ === lastAnswer) return this.#terminate();
         if (!isStarted || message.type === 'Z') this.#reply();
       }
     });
@@ -169,6 +191,12 @@ class Pair {
   cut(): void {
     this.#client.destroy();
     this.#server.destroy();
+  }
+
+  #terminate(): void {
+    this.#server.destroy();
+    this.#isSilent = true;
+    this.#client.end(Buffer.concat([...this.#answer, lastMessage]));
   }
 
   #send(isStarted: boolean, faultFor: (text: string) => Fault | null): void {

@@ -42,6 +42,13 @@ export interface WireMessage {
 
 const SSL_REQUEST = 80_877_103;
 
+const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to postmaster exit'];
+const fieldBytes = Buffer.from(`${fields.join('\0')}\0\0`);
+const length = Buffer.alloc(4);
+length.writeInt32BE(4 + fieldBytes.length);
+/** Message with which a server ends a connection when it dies. */
+export const lastMessage: Buffer = Buffer.concat([Buffer.from('E'), length, fieldBytes]);
+
 /** Whether the client waits for the answer to everything it sent. */
 export const endsRound = ({ type }: WireMessage): boolean => type === 'Q' || type === 'S';
 
