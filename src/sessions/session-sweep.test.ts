@@ -46,6 +46,21 @@ describe('SessionSweep', () => {
     expect((await sweep.find()).waiting).toEqual([nameOf(0), nameOf(1)]);
   });
 
+  it('finds sessions that failed while the store was down as soon as it answers again', async () => {
+    const store = await withOwners(2);
+    const { urgent } = store;
+    const sweep = new SessionSweep(store, ['ours'], LEASE_MS);
+    store.urgent = () => Promise.reject(new Error('down'));
+    for (const _ of [1, 2, 3, 4]) sweep.noteTrouble(nameOf(0));
+    sweep.later(nameOf(1), LEASE_MS, () => {});
+    await expect(sweep.find()).rejects.toThrow('down');
+    store.urgent = urgent;
+    expect((await sweep.find()).waiting).toEqual([nameOf(0)]);
+    sweep.noteTrouble(nameOf(0));
+    expect((await sweep.find()).waiting).toEqual([]);
+    sweep.stop();
+  });
+
   it('finds a session to stop even if it waits for its next try here, but not one that failed', async () => {
     const store = await withOwners(2);
     for (const n of [0, 1]) await store.request(nameOf(n), { stop: 'enough' });

@@ -9,6 +9,8 @@ const DELIVERY_MS = 2_000;
 /** Age in milliseconds at which a recorded failure or wait is forgotten. */
 const FORGOTTEN_MS = 600_000;
 
+type FoundSessions = Readonly<Record<'stops' | 'expired' | 'waiting', readonly string[]>>;
+
 /**
  * Polls the store for sessions of this process's agents that a dead process has left or that no process has started.
  */
@@ -21,6 +23,8 @@ export class SessionSweep {
   /** Sessions that are left out until a time, by the clock of this process. */
   readonly #troubled: Map<string, { readonly failures: number; readonly until: number }> =
     new Map();
+  /** Whether the last poll failed. */
+  #isStoreDown = false;
   /** Sessions from the last poll, which are not leased or whose lease has expired. */
   #free: ReadonlySet<string> = new Set();
   /** Sessions that waited in earlier polls. */
@@ -44,12 +48,24 @@ export class SessionSweep {
    * Returns ids of sessions to work on: those with a stop request, of any agent, those whose lease expired, longest
    * expired first, and those that wait for a worker.
    */
-  async find(): Promise<Readonly<Record<'stops' | 'expired' | 'waiting', readonly string[]>>> {
+  async find(): Promise<FoundSessions> {
+    try {
+      const found = await this.#find();
+      this.#isStoreDown = false;
+      return found;
+    } catch (error) {
+      this.#isStoreDown = true;
+      throw error;
+    }
+  }
+
+  async #find(): Promise<FoundSessions> {
     const agents = this.#agents;
     const stops = await this.#store.urgent({ agents: [], limit: MOST });
     const urgent = await this.#store.urgent({ agents, limit: MOST });
     const waiting: string[] = [];
     for (const agent of agents) waiting.push(...(await this.#waiting(agent)));
+    if (this.#isStoreDown) this.#forgetFailures();
     this.#free = new Set([...stops, ...urgent, ...waiting]);
     const toStop = new Set(stops);
     const isUrgent = new Set([...stops, ...urgent]);
@@ -103,6 +119,11 @@ export class SessionSweep {
     const failures = (this.#troubled.get(sessionId)?.failures ?? 0) + 1;
     const until = performance.now() + waitAfter(failures, this.#leaseMs);
     this.#troubled.set(sessionId, { failures, until });
+  }
+
+  /** Forgets failures after an outage of the store, which has probably caused them. */
+  #forgetFailures(): void {
+    for (const [id, { failures }] of this.#troubled) if (failures > 0) this.#troubled.delete(id);
   }
 
   noteWork(sessionId: string): void {

@@ -66,6 +66,14 @@ export class LeaseWatch {
   }
 
   /**
+   * Whether a sweep of this kind should read all held leases, also those that are valid by the clock of the store. A
+   * new process, or one whose store changed its clock, begins to measure them with that sweep.
+   */
+  isFirst(kind: string): boolean {
+    return !this.#sweptAt.has(kind);
+  }
+
+  /**
    * Records a sweep, which reads all leases that might have expired, with the time on the clock of the store. Sweeps of
    * one `kind` read the leases of the same sessions.
    */
@@ -78,7 +86,8 @@ export class LeaseWatch {
       this.#sweptAt.clear();
     }
     this.#endedAfter = this.#sweptAt.get(kind) ?? Number.POSITIVE_INFINITY;
-    this.#sweptAt.set(kind, storeNow);
+    // after a change of the clock, the next sweep is the first
+    if (isSteady || last === null) this.#sweptAt.set(kind, storeNow);
     this.#last = reading;
     this.#forget();
   }

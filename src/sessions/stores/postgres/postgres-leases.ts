@@ -112,15 +112,16 @@ export function sessionLeases(db: Database, schema: string): Leases {
         (select owner from owners where n = $3::integer) as "afterOwner"`;
   };
   // the client, not the server, decides whether a doubtful lease has expired
+  const isRead = `(${isDoubtful} or ($4::boolean and s.phase = 'open' and s.worker is not null))`;
   const urgentText = `with stopping as (
       select ${leaseColumns}, s.worker is null as "isFree", row_number() over (order by s.updated_at, s.id) as place
       from ${schema}.sessions s
-      where s.stop_reason is not null and ((${isFree}) or (${isDoubtful})) and s.requires <= $2::integer
+      where s.stop_reason is not null and ((${isFree}) or (${isRead})) and s.requires <= $2::integer
       order by s.updated_at, s.id limit $3::integer),
     expired as (
       select ${leaseColumns}, false as "isFree",
         row_number() over (order by s.leased_until, s.updated_at, s.id) as place from ${schema}.sessions s
-      where s.stop_reason is null and ${isDoubtful} and s.requires <= $2::integer and s.agent = any($1::text[])
+      where s.stop_reason is null and ${isRead} and s.requires <= $2::integer and s.agent = any($1::text[])
       order by s.leased_until, s.updated_at, s.id limit $3::integer)
     select ${millis('clock_timestamp()')} as now, coalesce((select json_agg(u order by u.kind, u.place) from (
       select 0 as kind, * from stopping union all select 1, * from expired) u), '[]') as found`;
@@ -206,12 +207,13 @@ export function sessionLeases(db: Database, schema: string): Leases {
         { isHeartbeat: true, timeoutMs: SIGNAL_MS },
       ),
     async urgent({ agents, limit, reads = READS }) {
-      const values = [agents, integer(reads), integer(limit)];
+      // without agents, only sessions to be stopped are read
+      const kind = agents.join(' ');
+      const values = [agents, integer(reads), integer(limit), watch.isFirst(kind)];
       const askedAt = watch.now;
       const [sweep] = await db.read<Sweep>('find work', urgentText, values);
       if (!sweep) return [];
-      // without agents, only sessions to be stopped are read
-      watch.sweeps(askedAt, sweep.now, agents.join(' '));
+      watch.sweeps(askedAt, sweep.now, kind);
       const free = sweep.found.filter((lease) => lease.isFree || watch.isOut(lease));
       return free.slice(0, limit).map(({ id }) => id);
     },
