@@ -32,6 +32,7 @@ const config: ViteUserConfig = defineConfig({
           exclude: system,
           // loading the sources once per worker takes a quarter of the time of once per file
           isolate: false,
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,6 +42,8 @@ const config: ViteUserConfig = defineConfig({
           name: 'system',
           include: system,
           globalSetup: 'test/setup/test-tools.ts',
+          // most of them wait for processes and databases
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -47,6 +47,8 @@ export interface WorkerOptions {
   readonly onError?: (error: unknown, sessionId: string) => void;
 }
 
+/** Most sessions that one sweep takes past a shared queue. What a dead process has left is not limited. */
+const MOST_OVERDUE = 100;
 /** Longest wait for interrupted runs to write down how far they came; without that, their leases expire. */
 const HANDOVER_MS = 3_000;
 
@@ -153,11 +155,15 @@ export class SessionWorker {
       this.#quarantine.letPass(id);
       await this.#dispatch.add({ id, owner: '', agent: '' }, true);
     }
+    const isNew = (id: string): boolean => !this.#working.has(id);
+    const lost = expired.filter(isNew);
+    await this.#dispatch.addFound(lost);
     // a shared queue is about to bring what waits to a process
-    const late = this.#isShared ? this.#sweep.overdue(waiting) : waiting;
-    const news = [...expired, ...late].filter((id) => !this.#working.has(id));
+    const news = this.#isShared
+      ? this.#sweep.overdue(waiting).filter(isNew).slice(0, MOST_OVERDUE)
+      : waiting.filter(isNew);
     await this.#dispatch.addFound(news);
-    return stops.length + news.length;
+    return stops.length + lost.length + news.length;
   }
 
   start(): void {

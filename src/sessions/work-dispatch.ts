@@ -15,8 +15,8 @@ export interface WorkDispatchOptions {
   find(sessionId: string): Promise<SessionRow | null>;
 }
 
-/** How many rows of lost sessions one sweep reads for a queue that processes share. */
-const MOST_READ = 100;
+/** How many rows of found sessions are read at the same time. */
+const READ_AT_A_TIME = 20;
 
 /** Brings sessions that need work to a process: over the queue of this process, a shared one, or the bus. */
 export class WorkDispatch {
@@ -90,22 +90,27 @@ export class WorkDispatch {
   }
 
   async #addAll(ids: readonly string[]): Promise<void> {
-    const { queue, find } = this.#options;
-    for (const id of ids) {
-      if (queue.has?.(id)) continue;
-      const row = await find(id);
-      if (row && !(await this.add(row, false))) return;
-    }
+    const { queue } = this.#options;
+    for await (const row of this.#rows(ids.filter((id) => !queue.has?.(id))))
+      if (!(await this.add(row, false))) return;
   }
 
   /** Takes what there is capacity for, from a random one on: other processes have found the same sessions. */
   async #addHere(local: LocalWork, ids: readonly string[]): Promise<void> {
-    const some = ids.slice(0, MOST_READ);
-    const first = Math.floor(Math.random() * some.length);
-    for (const id of [...some.slice(first), ...some.slice(0, first)]) {
+    if (local.free === 0) return;
+    const first = Math.floor(Math.random() * ids.length);
+    for await (const row of this.#rows([...ids.slice(first), ...ids.slice(0, first)])) {
       if (local.free === 0) return;
-      const row = await this.#options.find(id);
-      if (row) local.tryAdd(id, row);
+      local.tryAdd(row.id, row);
+    }
+  }
+
+  /** Reads rows, several at a time: a sweep that waits for each one comes late to the next lost session. */
+  async *#rows(ids: readonly string[]): AsyncGenerator<SessionRow, void, undefined> {
+    for (let at = 0; at < ids.length; at += READ_AT_A_TIME) {
+      const some = ids.slice(at, at + READ_AT_A_TIME);
+      for (const row of await Promise.all(some.map((id) => this.#options.find(id))))
+        if (row) yield row;
     }
   }
 }
