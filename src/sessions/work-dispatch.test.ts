@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { ExecutionQueue, LocalWork } from './execution-queue.ts';
+import { inProcessQueue } from './in-process-queue.ts';
+import type { SessionRow } from './session-rows.ts';
+import { WorkDispatch } from './work-dispatch.ts';
+
+const ids = Array.from({ length: 250 }, (_, n) => `s${n}`);
+
+/** Creates a dispatch that counts how many rows it reads, and how many at the same time. */
+function setUp(queue: ExecutionQueue) {
+  const reads = { all: 0, now: 0, most: 0 };
+  const find = async (id: string): Promise<SessionRow> => {
+    reads.all += 1;
+    reads.most = Math.max(reads.most, ++reads.now);
+    await Promise.resolve();
+    reads.now -= 1;
+    return { id, owner: 'o', agent: 'a' } as SessionRow;
+  };
+  const dispatch = new WorkDispatch({ queue, works: true, hasAgent: () => true, find });
+  return { dispatch, reads };
+}
+
+/** Creates a queue that processes share, with a number of free places in this one. */
+function sharedQueue(free: number) {
+  const taken: string[] = [];
+  const local: LocalWork = {
+    get free() {
+      return free - taken.length;
+    },
+    tryAdd: (id) => taken.push(id) > 0,
+  };
+  return { taken, queue: { ...inProcessQueue(), local } };
+}
+
+describe('WorkDispatch.addFound', () => {
+  it('takes all sessions that a dead process has left, a few rows at a time', async () => {
+    const { taken, queue } = sharedQueue(1_000);
+    const { dispatch, reads } = setUp(queue);
+    await dispatch.addFound(ids);
+    expect(taken.toSorted()).toEqual(ids.toSorted());
+    expect(reads).toMatchObject({ all: 250, most: 20 });
+  });
+
+  it.each([
+    [0, 0],
+    [30, 40],
+  ])('with %i free places takes that many and reads %i rows', async (free, read) => {
+    const { taken, queue } = sharedQueue(free);
+    const { dispatch, reads } = setUp(queue);
+    await dispatch.addFound(ids);
+    expect(taken).toHaveLength(free);
+    expect(reads.all).toBe(read);
+  });
+
+  it('begins at a random session, because other processes have found the same ones', async () => {
+    const firsts = new Set<string | undefined>();
+    for (let n = 0; n < 20; n++) {
+      const { taken, queue } = sharedQueue(1);
+      await setUp(queue).dispatch.addFound(ids);
+      firsts.add(taken[0]);
+    }
+    expect(firsts.size).toBeGreaterThan(1);
+  });
+});
