@@ -1,100 +1,20 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
 import { AgentBuilder, type ModelInput } from 'onward';
-import { aiSdk } from 'onward/drivers/ai-sdk';
 import { openai } from 'onward/drivers/openai';
 import { mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-
-type Body = Record<string, unknown>;
-
-/** A provider that gives these answers in order, and keeps the bodies of the requests. */
-function provider(...answers: readonly (() => Response)[]): {
-  readonly fetch: typeof fetch;
-  readonly bodies: Body[];
-} {
-  const bodies: Body[] = [];
-  const left = [...answers];
-  return {
-    bodies,
-    fetch: async (_url, init) => {
-      bodies.push(JSON.parse(String(init?.body)) as Body);
-      return left.shift()?.() ?? Response.error();
-    },
-  };
-}
-
-const quota = (): Response =>
-  Response.json(
-    { error: { message: 'You exceeded your current quota.', code: 'insufficient_quota' } },
-    { status: 429 },
-  );
-const responsesCall = (): Response =>
-  Response.json({
-    status: 'completed',
-    output: [
-      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'secret-of-one' },
-      { type: 'function_call', call_id: 'call_a', name: 'look', arguments: '{}' },
-    ],
-  });
-const responsesText = (): Response =>
-  Response.json({
-    status: 'completed',
-    output: [{ type: 'message', content: [{ type: 'output_text', text: 'Done.' }] }],
-  });
-const claudeCall = (): Response =>
-  Response.json({
-    type: 'message',
-    id: 'msg_1',
-    role: 'assistant',
-    model: 'claude',
-    content: [
-      { type: 'thinking', thinking: 'Hm.', signature: 'signed-by-one' },
-      { type: 'tool_use', id: 'toolu_a', name: 'look', input: {} },
-    ],
-    stop_reason: 'tool_use',
-    usage: { input_tokens: 1, output_tokens: 1 },
-  });
-const claudeText = (): Response =>
-  Response.json({
-    type: 'message',
-    id: 'msg_2',
-    role: 'assistant',
-    model: 'claude',
-    content: [{ type: 'text', text: 'Done.' }],
-    stop_reason: 'end_turn',
-    usage: { input_tokens: 1, output_tokens: 1 },
-  });
-const claudeQuota = (): Response =>
-  Response.json(
-    { type: 'error', error: { type: 'billing_error', message: 'Your credit balance is too low.' } },
-    { status: 402 },
-  );
-const chatCall = (): Response =>
-  Response.json({
-    choices: [
-      {
-        finish_reason: 'tool_calls',
-        message: {
-          reasoning_details: [{ type: 'reasoning.encrypted', data: 'signed-by-one' }],
-          tool_calls: [
-            { id: 'call_a', type: 'function', function: { name: 'look', arguments: '{}' } },
-          ],
-        },
-      },
-    ],
-  });
-const chatText = (): Response => Response.json({ choices: [{ message: { content: 'Done.' } }] });
-
-const gpt = (apiKey: string, fetch: typeof globalThis.fetch, name = 'gpt-5'): ModelInput =>
-  openai(name, { apiKey, fetch });
-const claude = (
-  fetch: typeof globalThis.fetch,
-  { name = 'claude-sonnet-4-5', account }: { name?: string; account?: string } = {},
-): ModelInput =>
-  aiSdk(createAnthropic({ apiKey: 'x', fetch })(name), {
-    providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } } },
-    ...(account !== undefined && { account }),
-  });
+import {
+  chatCall,
+  chatText,
+  claude,
+  claudeCall,
+  claudeQuota,
+  claudeText,
+  gpt,
+  provider,
+  quota,
+  responsesCall,
+  responsesText,
+} from './setup/fallback-providers.ts';
 
 async function fallsBack(first: ModelInput, second: ModelInput): Promise<void> {
   const agent = AgentBuilder.base()

@@ -1,4 +1,12 @@
-import { AgentBuilder, AgentState, createAgent, createModelRegistry, ErrorPolicy } from 'onward';
+import {
+  AgentBuilder,
+  AgentState,
+  createAgent,
+  createModelRegistry,
+  ErrorPolicy,
+  SlimAgentStateSerializer,
+  SlimSerializationConfig,
+} from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { fails, reader, requestsOf, scripted, story, withModels } from './setup/fallback.ts';
@@ -271,6 +279,24 @@ describe('a resume of a run with fallback models', () => {
       .resume(revived(paused), { approvals: { call_1: { approve: true } } });
     expect(state.output).toBe('Done.');
     expect(requestsOf(other)).toEqual([0, 1]);
+  });
+
+  it.each(['standard', 'full'] as const)('continues from a slim state (%s)', async (config) => {
+    const slim = new SlimAgentStateSerializer(SlimSerializationConfig[config]());
+    const first = scripted([[fails('overloaded')], [fails('server')], []]);
+    let state = AgentState.empty().withUserMessage('hi');
+    for await (const next of withModels(first).build().iterate(state)) {
+      state = next;
+      if (state.stepCount === 2) break;
+    }
+    const stored = JSON.parse(JSON.stringify(slim.serialize(state))) as object;
+    const other = scripted([['never'], ['never'], [fails('server')]]);
+    const done = await withModels(other).build().resume(slim.deserialize(stored));
+    expect(requestsOf(other)).toEqual([0, 0, 1]);
+    expect(done.lastContinuationOutcome?.decisive?.reason).toBe(
+      'all 3 models failed: openai:gpt-5 was overloaded; anthropic:claude had a server error; ' +
+        'google:gemini had a server error',
+    );
   });
 
   it('begins with the first model if the agent no longer has the stored one', async () => {
