@@ -147,6 +147,14 @@ describe('an agent with fallback models', () => {
     });
   });
 
+  it('shortens a long message where steps repeat it', async () => {
+    const models = scripted([[error('x'.repeat(5_000))], [error('y'.repeat(5_000))]]);
+    const state = await withModels(models).build().run('hi');
+    const lengths = state.steps.at(-1)?.failedModels?.map(({ message }) => message.length);
+    expect(lengths).toEqual([300, 300]);
+    expect(state.steps.at(0)?.errors[0]?.message).toHaveLength(5_000);
+  });
+
   it('tries every model again after a grant', async () => {
     const models = scripted([
       [fails('overloaded'), fails('overloaded')],

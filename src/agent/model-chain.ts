@@ -22,6 +22,9 @@ export type ModelChain = readonly [AgentModel, ...AgentModel[]];
 /** Milliseconds for which a failed model is skipped if its provider asks for no other time. */
 const COOL_DOWN_MS = 60_000;
 
+/** Most characters of a message that each further failed step repeats. */
+const MAX_MESSAGE = 300;
+
 /** Time from which a failed model is used again. It belongs to the process, and to the driver that agents share. */
 const coolDowns = new WeakMap<InferenceDriver, number>();
 
@@ -83,7 +86,7 @@ export function fallbackOf(
     const given: ModelFailure = {
       model: modelId,
       code,
-      message,
+      message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message,
       retryable,
       ...(typeof until === 'string' && { until }),
     };

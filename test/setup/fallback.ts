@@ -1,7 +1,7 @@
 import { AgentBuilder, type AgentEvent, type AgentState, type InferenceDriver } from 'onward';
 import { DeterministicDriver, ScenarioStep, type Clock } from 'onward/testing';
 
-export const names = ['openai:gpt-5', 'anthropic:claude', 'google:gemini'] as const;
+const names = ['openai:gpt-5', 'anthropic:claude', 'google:gemini'] as const;
 
 /** Failures that a provider may report, by code. */
 export const failures = {
