@@ -196,6 +196,7 @@ const wrong: {
 } = {
   model: [5, (b, value) => b.withModel(value), 'withModel'],
   driver: [{ name: 'x' }, (b, value) => b.withDriver(value), 'withDriver'],
+  fallback: [[5], (b, value) => b.withFallback(...(value as [never])), 'withFallback'],
   models: [{}, (b, registry) => b.withModel('a:b', { registry }), 'withModel registry'],
   prices: [{ m: { input: -1 } }, (b, value) => b.withPrices(value), 'withPrices["m"]'],
   name: ['', (b, value) => b.withName(value), 'withName'],

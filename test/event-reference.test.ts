@@ -17,7 +17,7 @@ const text = readFileSync('docs/events.md', 'utf8');
 const spent = { usage: { input: 150, output: 50, total: 200 }, cost: 0.0012 };
 const agentId = '1f3a9c02-5d1e-4c8a-9b57-2e6f0d8c4a11';
 
-/** Two runs that emit every event type. Returns the events and the broadcast envelopes. */
+/** Three runs that emit every event type. Returns the events and the broadcast envelopes. */
 async function story() {
   const clock = fakeClock('2026-01-16T12:00:00.000Z');
   const events: AgentEvent[] = [];
@@ -78,6 +78,17 @@ async function story() {
   );
   await clock.advance(2000);
   await second;
+  const gone = { type: 'model', code: 'not_found', message: 'There is no such model.' } as const;
+  const [broken, whole] = ['openai:gpt-5', 'openai:gpt-5-mini'].map((name, i) =>
+    DeterministicDriver.create(i === 0 ? [error(gone)] : [ScenarioStep.final('Yes.', spent)], {
+      name,
+    }),
+  );
+  await builder()
+    .withModel(broken!)
+    .withFallback(whole!)
+    .build()
+    .run(start('And tables?'), listening('5f0c9a52-2f0a-4f29-8f0a-3c1d7a9be402'));
   for (const adapter of adapters) await adapter.flush();
   return { events, envelopes: broadcaster.envelopes() };
 }
@@ -127,6 +138,7 @@ const eventSamples: Record<AgentEventType, unknown> = {
   TokenUsageReported: event('TokenUsageReported'),
   AgentStepCompleted: event('AgentStepCompleted'),
   StepFailed: event('StepFailed'),
+  ModelFallback: event('ModelFallback'),
   StreamDiscarded: event('StreamDiscarded'),
   AgentStateUpdated: event('AgentStateUpdated'),
   AgentPaused: event('AgentPaused'),
@@ -143,6 +155,7 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
   'agent.message': { 'agent.message': envelope('agent.message', { role: 'assistant' }) },
   'agent.step.started': { 'agent.step.started': envelope('agent.step.started') },
   'agent.step.completed': { 'agent.step.completed': envelope('agent.step.completed') },
+  'agent.model.fallback': { 'agent.model.fallback': envelope('agent.model.fallback') },
   'agent.tool.started': { 'agent.tool.started': envelope('agent.tool.started') },
   'agent.tool.completed': { 'agent.tool.completed': envelope('agent.tool.completed') },
   'agent.approval.requested': {

@@ -12,6 +12,7 @@ const RUNS = Number(process.env['CHAOS_RUNS'] ?? 3_000);
 /** A slow machine makes fewer runs in this time. */
 const BUDGET_MS = 50_000;
 const AT_ONCE = 24;
+const RETRIES = 2;
 const seed = Number(process.env['ONWARD_SEED'] ?? 1);
 
 /** Seeded random numbers between 0 and 1 (mulberry32). */
@@ -124,12 +125,15 @@ const wanted = [{ city: 'Paris', unit: 'celsius' }, { city: 'Zürich' }];
 async function oneRun(index: number): Promise<string> {
   const draw = random(seed + index);
   const make = models[Math.floor(draw() * models.length)];
+  const other = models[Math.floor(draw() * models.length)];
+  const hasFallback = draw() < 0.5;
   const trail: Trail = { isTampered: false };
   const lookup = mockTool('lookup', { degrees: 18 });
   const agent = AgentBuilder.base()
     .withModel(make!(chaotic(draw, trail)))
+    .withFallback(...(hasFallback ? [other!(chaotic(draw, trail))] : []))
     .withTools(lookup)
-    .withErrorPolicy(ErrorPolicy.retryAll(2))
+    .withErrorPolicy(ErrorPolicy.retryAll(RETRIES))
     .withClock(hasty)
     .build();
   if (draw() < 0.6) agent.on('StreamChunk', () => {});
@@ -139,6 +143,13 @@ async function oneRun(index: number): Promise<string> {
 
   expect(state.messages.pairingProblem()).toBeNull();
   expect(AgentState.from(JSON.parse(JSON.stringify(state))).status).toBe(state.status);
+  // an answer that interrupts the failures begins the count anew
+  let failures = 0;
+  for (const { type } of state.steps) {
+    failures = type === 'error' ? failures + 1 : 0;
+    expect(failures).toBeLessThanOrEqual((hasFallback ? 2 : 1) * (1 + RETRIES));
+  }
+  if (!hasFallback) expect(state.steps.at(-1)).not.toHaveProperty('model');
   for (const { errors } of state.steps)
     for (const error of errors) {
       expect(Object.values(ErrorType)).toContain(error.type);

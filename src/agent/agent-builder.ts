@@ -52,7 +52,13 @@ export class AgentBuilder<
   ): AgentBuilder<Deps, Output, Name, C> {
     checkOption('model', model, builderName);
     if (registry !== undefined) checkOption('models', registry, builderName);
-    return this.#with({ driver: driverOf(model, registry) });
+    const driver = driverOf(model, registry);
+    return this.#with(registry === undefined ? { driver } : { driver, models: registry });
+  }
+  /** Sets the models to continue with, in this order, when a model fails. The registry of `withModel` resolves names. */
+  withFallback(...fallback: readonly ModelInput[]): AgentBuilder<Deps, Output, Name, C> {
+    checkOption('fallback', fallback, builderName);
+    return this.#with({ fallback });
   }
   /** Sets prices in dollars per million tokens. They override the built-in list. */
   withPrices(prices: PriceTable): AgentBuilder<Deps, Output, Name, C> {

@@ -7,10 +7,11 @@ import { ErrorPolicy, type ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { InferenceDriver, ResponseFormat, ToolChoice } from '../inference/inference-driver.ts';
 import type { ModelInput, ModelRegistry } from '../inference/model-registry.ts';
-import type { Price, PriceTable } from '../inference/prices.ts';
+import type { PriceTable } from '../inference/prices.ts';
 import type { AnySchema, OutputOf, ReadySchema } from '../tools/schema.ts';
 import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
+import type { ModelChain } from './model-chain.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
 
 /** Output type of an agent: the type of its response format, or text without one. */
@@ -32,6 +33,8 @@ export interface AgentOptions<
   readonly model?: ModelInput;
   /** A driver. Takes precedence over `model`. */
   readonly driver?: InferenceDriver;
+  /** Models to continue with, in this order, when a model fails. Each takes what `model` takes. */
+  readonly fallback?: readonly ModelInput[];
   /** Registry that resolves model names. Default: the known providers. */
   readonly models?: ModelRegistry;
   /** Prices in dollars per million tokens. They override the built-in list. */
@@ -78,7 +81,8 @@ export interface AgentDefinition {
   readonly name: string;
   /** Dependencies bound by `withDeps`, or null. They take precedence over those of a run. */
   readonly deps: Readonly<Record<string, unknown>> | null;
-  readonly driver: InferenceDriver;
+  /** The model and its fallback. */
+  readonly models: ModelChain;
   readonly systemPrompt: string | null;
   readonly tools: ReadonlyMap<string, AnyTool>;
   readonly toolNames: readonly string[];
@@ -99,8 +103,6 @@ export interface AgentDefinition {
   readonly hooks: ComposedHooks;
   readonly hookNames: readonly string[];
   readonly response: { readonly format: ResponseFormat; readonly schema: ReadySchema } | null;
-  /** Null if the price of the model is unknown. */
-  readonly price: Price | null;
   readonly clock: Clock;
   readonly redactor: Redactor;
   readonly random: () => number;

@@ -1,4 +1,5 @@
 import type { FamilyShare } from '../continuation/family-share.ts';
+import type { ModelFailure } from '../continuation/model-failure.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
@@ -18,6 +19,12 @@ export interface AgentStep {
   readonly type: StepType;
   /** 1 plus the number of failed model calls directly before. */
   readonly attempt: number;
+  /** Id of the model that was called; absent if the agent has no fallback models. */
+  readonly model?: string;
+  /** On a failed model call: id of the model that the run continues with. */
+  readonly fallback?: string;
+  /** On a failed model call: models given up since the last answer; absent if there are none. */
+  readonly failedModels?: readonly ModelFailure[];
   readonly messageIds: readonly string[];
   readonly toolCalls: readonly ToolCall[];
   /** In the order of the calls. */

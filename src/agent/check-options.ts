@@ -113,6 +113,7 @@ const later: Check = () => {};
 const checks: { readonly [O in keyof Required<AgentOptions>]: Check } = {
   model,
   driver: model,
+  fallback: listOf(model),
   models: fits(has('resolve'), 'the result of createModelRegistry()'),
   prices: checkPrices,
   name: fits((value) => isText(value) && value !== '', 'a name'),

@@ -18,12 +18,12 @@ import { ErrorPolicy } from '../errors/error-policy.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { ToolChoice } from '../inference/inference-driver.ts';
 import { driverOf } from '../inference/model-registry.ts';
-import { priceOf } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
 import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, ownName, type OptionName } from './check-options.ts';
+import { modelChain } from './model-chain.ts';
 import { composeHooks } from './hooks.ts';
 import type { AgentDefinition, AgentOptions } from './agent-options.ts';
 
@@ -41,6 +41,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
   if (model === undefined)
     throw new AgentError('driver_missing', 'createAgent() needs a model. Set model or driver.');
   const driver = driverOf(model, options.models);
+  const fallback = (options.fallback ?? []).map((one) => driverOf(one, options.models));
   const tools = indexTools([
     ...(options.tools ?? []),
     ...capabilities.flatMap((c) => c.tools ?? []),
@@ -53,7 +54,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
   return Object.freeze({
     name,
     deps: null,
-    driver,
+    models: modelChain(driver, fallback, options.prices),
     systemPrompt: prompts.filter(Boolean).join('\n\n') || null,
     tools,
     toolNames: [...tools.keys()],
@@ -70,7 +71,6 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     hooks: composeHooks(hooks),
     hookNames: hooks.map((hook) => hook.name),
     response: responseOf(options.responseFormat, nameOf),
-    price: priceOf(driver.model, options.prices),
     clock: options.clock ?? systemClock,
     redactor: options.redactor ?? defaultRedactor,
     random: options.random ?? Math.random,

@@ -6,6 +6,8 @@ import type { AgentDefinition } from './agent-options.ts';
 export interface AgentDescription {
   readonly name: string;
   readonly driver: string;
+  /** Models to continue with when a model fails; absent if there are none. */
+  readonly fallback?: readonly string[];
   readonly systemPrompt: string | null;
   readonly tools: readonly {
     readonly name: string;
@@ -25,11 +27,13 @@ export interface AgentDescription {
 }
 
 export function describeAgent(definition: AgentDefinition): AgentDescription {
-  const { name, driver, systemPrompt, tools, criteria, errorPolicy, hookNames } = definition;
+  const { name, systemPrompt, tools, criteria, errorPolicy, hookNames } = definition;
+  const [first, ...fallback] = definition.models;
   const limits = criteria.list.flatMap((c) => (c.limit === undefined ? [] : [[c.name, c.limit]]));
   return {
     name,
-    driver: driver.name,
+    driver: first.driver.name,
+    ...(fallback.length > 0 && { fallback: fallback.map(({ id }) => id) }),
     systemPrompt,
     tools: Array.from(tools.values(), (tool) => ({
       name: tool.name,

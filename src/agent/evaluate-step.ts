@@ -1,5 +1,6 @@
 import type { CancelCause } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
+import { fallbackText } from '../continuation/criteria/failed-models.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import {
   contextOf,
@@ -17,6 +18,7 @@ import type { AgentStep } from './agent-step.ts';
 import { bookExecution, bookSession, type Execution } from './execution.ts';
 import { unbooked } from './family-shares.ts';
 import { handOverStep, isUnfinished } from './hand-over-step.ts';
+import { countsBefore, fallbackOf } from './model-chain.ts';
 import { pauseStep } from './pause-step.ts';
 import type { Run } from './run.ts';
 import { bookingOf, drawWait, withSuccesses, workedMs } from './step-account.ts';
@@ -76,9 +78,13 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
   const { state } = run;
   const { execution } = state;
   const { errors } = draft;
-  const failures = countFailures(execution, countedStep(draft, errors), run.agent.errorPolicy);
-  const waitMs = draft.failure ? drawWait(run, draft.failure, failures) : null;
+  const before = countsBefore(run, draft);
+  const failures = countFailures(before, countedStep(draft, errors), run.agent.errorPolicy);
+  const models = fallbackOf(run, draft, failures);
+  const isRetried = models?.fallback === undefined;
+  const waitMs = draft.failure && isRetried ? drawWait(run, draft.failure, failures) : null;
   const step = draft.toStep(execution.id, workedMs(draft, now), errors, waitMs);
+  if (models) Object.assign(step, models);
   const booking = bookingOf(draft, now, {
     number: draft.number,
     answered: isAnswered(step) ? 1 : 0,
@@ -214,10 +220,16 @@ function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: Continua
   const { number: stepNumber, attempt, errors, usage, cost } = step;
   const [failure] = errors;
   if (step.type === 'error' && failure) {
-    if (events.wants('StepFailed'))
-      events.emit('StepFailed', { stepNumber, attempt, error: failure, waitMs: step.waitMs ?? 0 });
+    if (events.wants('StepFailed')) {
+      const failed = { stepNumber, attempt, error: failure, waitMs: step.waitMs ?? 0 };
+      events.emit(
+        'StepFailed',
+        step.model === undefined ? failed : { ...failed, model: step.model },
+      );
+    }
     if (draft.hasShown && events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber, attempt });
+    if (outcome.shouldContinue) announceFallback(run, step);
   } else {
     if (events.wants('TokenUsageReported')) events.emit('TokenUsageReported', { usage, cost });
     if (events.wants('AgentStepCompleted'))
@@ -235,4 +247,18 @@ function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: Continua
     events.emit('ContinuationEvaluated', { stepNumber, outcome });
   if (events.wants('AgentStateUpdated'))
     events.emit('AgentStateUpdated', { status: state.status, stepCount: state.stepCount });
+}
+
+function announceFallback({ events }: Run, step: AgentStep): void {
+  const reason = fallbackText(step);
+  if (reason === null || !events.wants('ModelFallback')) return;
+  const { number: stepNumber, attempt, model: from = '', fallback: to = '', errors } = step;
+  events.emit('ModelFallback', {
+    stepNumber,
+    attempt,
+    from,
+    to,
+    code: errors[0]?.code ?? '',
+    reason,
+  });
 }

@@ -16,6 +16,7 @@ import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { withFiles } from './answer-files.ts';
 import { HookFailure } from './hooks.ts';
+import { endCoolDown } from './model-chain.ts';
 import { ReasoningDeltas } from './reasoning-deltas.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -41,8 +42,8 @@ export class ModelAnswer {
 
   /** Calls the model, and streams if chunks or deltas have a listener. */
   infer(request: InferenceRequest): Promise<InferenceResponse> {
-    const { agent, cancellation, events, journal } = this.#run;
-    const { driver } = agent;
+    const { cancellation, events, journal } = this.#run;
+    const { driver } = this.#draft.model;
     if (cancellation.cause) return Promise.reject(new Cancelled(cancellation.cause));
     const proof = journal?.confirm();
     if (proof) return proof.then(() => this.infer(request));
@@ -171,6 +172,7 @@ export class ModelAnswer {
       return;
     }
     draft.finishReason = read.finishReason;
+    endCoolDown(draft.model);
     if (reasoningOf(response)) this.#reasoningDeltas.end(reasoningOf(response));
     else this.#reasoning?.end(null);
     draft.notes.push(...read.notes);
@@ -270,7 +272,7 @@ export class ModelAnswer {
 
   /** Cost from the driver, else from the price table. */
   #costOf(usage: Usage, told: number | null | undefined): number | null {
-    const { price } = this.#run.agent;
+    const { price } = this.#draft.model;
     return costOf(told) ?? (price === null ? null : costOfUsage(usage, price));
   }
 

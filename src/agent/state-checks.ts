@@ -61,6 +61,9 @@ const stepFields = fields({
   executionId: 'string?',
   type: 'string?',
   attempt: 'number?',
+  model: 'string?',
+  fallback: 'string?',
+  failedModels: 'list?',
   messageIds: 'list?',
   toolCalls: 'list',
   results: 'list?',
@@ -86,6 +89,7 @@ const evaluationFields = fields({ criterion: 'string', decision: 'string', reaso
 
 const resultFields = fields({ callId: 'string', kind: 'string' });
 const errorFields = fields({ type: 'string', message: 'string' });
+const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });
 const pauseFields = fields({ kind: 'string', at: 'string' });
 const childrenFields = fields({ children: 'object?' });
@@ -139,6 +143,7 @@ const lists = [
   ['toolCalls', callFields],
   ['results', resultFields],
   ['errors', errorFields],
+  ['failedModels', modelFields],
 ] as const;
 
 function stepProblem(step: unknown): Problem | null {

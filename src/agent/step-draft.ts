@@ -11,10 +11,14 @@ import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Spending } from './family-shares.ts';
+import { modelFor, type AgentModel } from './model-chain.ts';
 import type { Run } from './run.ts';
 import { toolMessage } from './tool-message.ts';
 
-type DraftStart = Pick<StepDraft, 'number' | 'attempt' | 'softLanding' | 'waitedMs' | 'beganAt'> &
+type DraftStart = Pick<
+  StepDraft,
+  'number' | 'attempt' | 'model' | 'modelId' | 'softLanding' | 'waitedMs' | 'beganAt'
+> &
   Partial<Pick<StepDraft, 'id' | 'startedAt' | 'messageId' | 'counted'>>;
 
 /** A step in progress. Becomes an {@link AgentStep} when it is evaluated. */
@@ -22,6 +26,10 @@ export class StepDraft {
   readonly id: string;
   readonly number: number;
   readonly attempt: number;
+  /** The model to call. */
+  readonly model: AgentModel;
+  /** Id of the model in the record; null if the agent has only one. */
+  readonly modelId: string | null;
   readonly startedAt: string;
   readonly softLanding: string | null;
   readonly waitedMs: number;
@@ -77,6 +85,8 @@ export class StepDraft {
     this.id = fields.id ?? stepId();
     this.number = fields.number;
     this.attempt = fields.attempt;
+    this.model = fields.model;
+    this.modelId = fields.modelId;
     this.startedAt = fields.startedAt ?? isoTime(fields.beganAt);
     this.softLanding = fields.softLanding;
     this.waitedMs = fields.waitedMs;
@@ -98,7 +108,10 @@ export class StepDraft {
       const mark = retried && retried.number > execution.handledStep && retried.softLanding;
       softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve, run.deps);
     }
+    const model = modelFor(run);
     return new StepDraft({
+      model,
+      modelId: agent.models.length > 1 ? model.id : null,
       number: execution.stepCount + 1,
       attempt: (retried?.attempt ?? 0) + 1,
       softLanding,
@@ -118,6 +131,8 @@ export class StepDraft {
       id,
       number,
       attempt,
+      model: run.agent.models[0], // no further call
+      modelId: step.model ?? null,
       startedAt,
       softLanding: step.softLanding ?? null,
       waitedMs: step.waitedMs ?? 0,
@@ -214,6 +229,7 @@ export class StepDraft {
       notes: this.notes.length > 0 ? this.notes : noNotes,
       outcome: null,
     };
+    if (this.modelId !== null) step.model = this.modelId;
     if (waitMs !== null) step.waitMs = waitMs;
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;
     if (this.softLanding !== null) step.softLanding = this.softLanding;

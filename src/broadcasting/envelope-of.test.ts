@@ -72,6 +72,7 @@ describe('events with an envelope', () => {
       outcome: forbid('x'),
     },
     StepFailed: { stepNumber: 1, attempt: 1, error: {}, waitMs: 1 },
+    ModelFallback: { stepNumber: 1, attempt: 1, from: 'a', to: 'b', code: 'quota', reason: 'a' },
     StreamDiscarded: { stepNumber: 1, attempt: 1 },
     ContinuationEvaluated: { stepNumber: 1, outcome: forbid('x') },
     AgentStateUpdated: { status: 'in_progress', stepCount: 1 },
@@ -91,7 +92,11 @@ describe('events with an envelope', () => {
     'AgentFinished agent.status',
     'AgentFailed agent.status',
   ];
-  const steps = ['AgentStepStarted agent.step.started', 'AgentStepCompleted agent.step.completed'];
+  const steps = [
+    'AgentStepStarted agent.step.started',
+    'AgentStepCompleted agent.step.completed',
+    'ModelFallback agent.model.fallback',
+  ];
   const tools = [
     'ToolCallStarted agent.tool.started',
     'ToolCallCompleted agent.tool.completed',

@@ -10,6 +10,7 @@ import {
   discarded,
   ended,
   message,
+  modelFallback,
   paused,
   started,
   stepCompleted,
@@ -51,6 +52,7 @@ const always: Rules = {
 const steps: Rules = {
   AgentStepStarted: rule('agent.step.started', stepStarted),
   AgentStepCompleted: rule('agent.step.completed', stepCompleted),
+  ModelFallback: rule('agent.model.fallback', modelFallback),
 };
 const tools: Rules = {
   ToolCallStarted: rule('agent.tool.started', toolStarted),

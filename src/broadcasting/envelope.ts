@@ -60,6 +60,16 @@ export interface EnvelopePayloads {
       readonly resolved_by: string;
     };
   };
+  /** A model failed, and the run continues with another one. */
+  readonly 'agent.model.fallback': {
+    /** Number of the failed step. */
+    readonly step: number;
+    readonly attempt: number;
+    readonly from: string;
+    readonly to: string;
+    readonly error_code: string;
+    readonly reason: string;
+  };
   readonly 'agent.tool.started': {
     readonly tool: string;
     readonly tool_call_id: string;

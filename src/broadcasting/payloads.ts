@@ -167,6 +167,15 @@ export const continuation: PayloadOf<'agent.continuation', 'ContinuationEvaluate
   evaluations: outcome.evaluations.map(wireEvaluation),
 });
 
+export const modelFallback: PayloadOf<'agent.model.fallback', 'ModelFallback'> = ({
+  stepNumber,
+  attempt,
+  from,
+  to,
+  code,
+  reason,
+}) => ({ step: stepNumber, attempt, from, to, error_code: code, reason });
+
 export const discarded: PayloadOf<'agent.stream.discarded', 'StreamDiscarded'> = ({
   stepNumber,
   attempt,

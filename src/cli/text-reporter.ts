@@ -63,6 +63,10 @@ export class TextReporter implements RunReporter {
         return isRoot ? this.#stepCompleted(event) : undefined;
       case 'StepFailed':
         return this.#stepFailed(event);
+      case 'ModelFallback':
+        return this.#output.note(
+          `  ${this.#context.paintNote('yellow', '!')} ${oneLine(event.reason, 160)}`,
+        );
       case 'ToolCallStarted':
         if (isRoot) this.#aside();
         return this.#toolStarted(event);

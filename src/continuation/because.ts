@@ -11,6 +11,7 @@ import type {
 } from './facts.ts';
 import { factsOf } from './facts-of.ts';
 import { spentBy, type Spender } from './family-share.ts';
+import { failureText } from './model-failure.ts';
 import { DEFAULT_STOP } from './stop-reason.ts';
 import { timeText } from './time-text.ts';
 
@@ -187,6 +188,11 @@ function unreadWork(all: readonly ContinuationEvaluation[]): string {
 
 function errorBecause(facts: ErrorFacts): Because {
   const { message, code, attempts, maxRetries, policy, retryable, modelCall } = facts;
+  if (facts.failedModels && facts.failedModels.length > 1)
+    return {
+      because: `all ${countText(facts.failedModels.length)} of its models failed`,
+      detail: `The failures were: ${sentence(facts.failedModels.map(failureText).join('; '))}`,
+    };
   const lead = code === 'refusal' ? 'The model said' : 'The error was';
   const detail = message === undefined ? '' : `${lead}: ${sentence(clip(message))}`;
   const what = whatFailed(facts);

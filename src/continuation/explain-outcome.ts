@@ -4,6 +4,8 @@ import { decisiveOf } from './decisive.ts';
 import { actionsOf } from './explain-actions.ts';
 import type { ExplainOptions, Explanation, ExplanationParts } from './explanation.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
+import { factsOf } from './facts-of.ts';
+import { failureText } from './model-failure.ts';
 import { obstaclesOf } from './needed-grant.ts';
 import type { ContinuationOutcomeJSON, StoppedAgent } from './outcome.ts';
 import type { StopReason } from './stop-reason.ts';
@@ -27,6 +29,8 @@ export function outcomeParts(outcome: ContinuationOutcomeJSON): ExplanationParts
   const { evaluations, shouldContinue, stopReason, stoppedAgents = [] } = outcome;
   const decisive = decisiveOf(evaluations);
   if (shouldContinue) {
+    const changed = modelChange(evaluations);
+    if (changed) return changed;
     const reason = withoutFullStop(decisive?.reason ?? '') || 'no criterion objected';
     return { lead: 'Continued because', because: reason, detail: '' };
   }
@@ -40,6 +44,21 @@ export function outcomeParts(outcome: ContinuationOutcomeJSON): ExplanationParts
     because,
     detail: [detail, ...also, ...stoppedAgents.map(earlyText)].filter(Boolean).join(' '),
   };
+}
+
+/** Explains that the run continued with another model; undefined if it did not. */
+function modelChange(evaluations: readonly ContinuationEvaluation[]): ExplanationParts | undefined {
+  for (const evaluation of evaluations) {
+    const facts = factsOf(evaluation);
+    if (facts.kind !== 'error' || facts.fallback === undefined) continue;
+    const { model = 'the model', code, message = '', fallback } = facts;
+    return {
+      lead: `Continued with ${fallback} because`,
+      because: failureText({ model, code, message }),
+      detail: '',
+    };
+  }
+  return undefined;
 }
 
 const leads: Partial<Record<StopReason, string>> = {

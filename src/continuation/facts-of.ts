@@ -172,7 +172,8 @@ function errorFacts(context: Context, isRetriesSpent: boolean): ErrorFacts | nul
   const attempts = numberIn(context, 'consecutiveFailures') ?? 1;
   const maxRetries = numberIn(context, 'maxRetries') ?? 0;
   const handled = textIn(context, 'handling');
-  const handling = handled === 'retry' || handled === 'ignore' ? handled : 'stop';
+  const handling =
+    handled === 'retry' || handled === 'ignore' || handled === 'fallback' ? handled : 'stop';
   const toolName = textIn(context, 'toolName');
   return {
     kind: 'error',
@@ -184,7 +185,7 @@ function errorFacts(context: Context, isRetriesSpent: boolean): ErrorFacts | nul
     maxRetries,
     retryable: true,
     handling,
-    policy: isRetriesSpent ? 'retry' : handling,
+    policy: isRetriesSpent ? 'retry' : handling === 'fallback' ? 'stop' : handling,
   };
 }
 

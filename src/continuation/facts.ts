@@ -1,5 +1,6 @@
 import type { ErrorHandlingDecision, ErrorType } from '../errors/error-type.ts';
 import type { GrantKind, Grants } from './grants.ts';
+import type { ModelFailure } from './model-failure.ts';
 
 /** A limit that counts something. */
 export interface LimitFacts {
@@ -47,16 +48,22 @@ export interface ErrorFacts {
   /** Retries allowed for this count, with granted ones. */
   readonly maxRetries: number;
   readonly retryable: boolean;
-  /** How the error is handled now. */
-  readonly handling: ErrorHandlingDecision;
+  /** How the error is handled now; `fallback` continues with another model. */
+  readonly handling: ErrorHandlingDecision | 'fallback';
   /** How the policy, or `onError` of the tool, handles this error before retries are counted. */
   readonly policy: ErrorHandlingDecision;
   /** Set if the options of the tool apply, and not the policy. */
   readonly byTool?: true;
-  /** Message of the error record, set if the run stops. */
+  /** Message of the error record, set if the run stops or continues with another model. */
   readonly message?: string;
   /** ISO time before which the provider asks not to retry. */
   readonly until?: string;
+  /** Id of the failed model, if the agent has fallback models. */
+  readonly model?: string;
+  /** Id of the model that the run continues with. */
+  readonly fallback?: string;
+  /** Set if the run stops because no model is left: the last failure of each. */
+  readonly failedModels?: readonly ModelFailure[];
 }
 
 /** An answer with a finish reason that stops the run. */

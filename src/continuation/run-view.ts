@@ -3,6 +3,7 @@ import type { ErrorRecord } from '../errors/error-record.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { FamilyShare } from './family-share.ts';
 import type { Grants } from './grants.ts';
+import type { ModelFailure } from './model-failure.ts';
 import type { ToolFailures } from './retry-account.ts';
 
 /** The parts of a step that built-in criteria read. Matching the agent's steps by shape avoids an import of `agent`. */
@@ -27,6 +28,9 @@ export interface StepView {
   readonly durationMs?: number;
   readonly waitMs?: number;
   readonly softLanding?: string;
+  readonly model?: string;
+  readonly fallback?: string;
+  readonly failedModels?: readonly ModelFailure[];
 }
 
 /** A request to end the execution: from a user (signal, `stop()`), from a tool, or from a parent's deadline. */

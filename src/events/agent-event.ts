@@ -138,6 +138,21 @@ interface EventFields {
     readonly attempt: number;
     readonly error: ErrorRecord;
     readonly waitMs: number;
+    /** Id of the model; absent if the agent has no fallback models. */
+    readonly model?: string;
+  };
+  /** A model failed, and the run continues with another one. */
+  readonly ModelFallback: {
+    /** Number of the failed step. */
+    readonly stepNumber: number;
+    readonly attempt: number;
+    /** Ids of the failed model and of the next one: the names of their drivers. */
+    readonly from: string;
+    readonly to: string;
+    /** Code of the error record, such as `overloaded`. */
+    readonly code: string;
+    /** "openai:gpt-5 was overloaded, continued with anthropic:claude". */
+    readonly reason: string;
   };
   readonly StreamDiscarded: { readonly stepNumber: number; readonly attempt: number };
   readonly ContinuationEvaluated: {

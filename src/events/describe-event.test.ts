@@ -163,6 +163,11 @@ const rows: readonly Row[] = [
     { stepNumber: 3, attempt: 2, error, waitMs: 500 },
     'step 3: FAILED (rate_limit, attempt 2): slow down',
   ],
+  [
+    'ModelFallback',
+    { stepNumber: 3, attempt: 1, from: 'a', to: 'b', code: 'quota', reason: 'a has no quota left' },
+    'step 3: a has no quota left',
+  ],
   ['StreamDiscarded', { stepNumber: 3, attempt: 2 }, 'step 3: shown text discarded (attempt 2)'],
   ['ContinuationEvaluated', { stepNumber: 3, outcome: stops }, 'step 3: STOP (steps_limit)'],
   [
@@ -228,6 +233,7 @@ describe('describeEvent', () => {
       TokenUsageReported: true,
       AgentStepCompleted: true,
       StepFailed: true,
+      ModelFallback: true,
       StreamDiscarded: true,
       ContinuationEvaluated: true,
       AgentStateUpdated: true,

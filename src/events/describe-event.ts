@@ -33,6 +33,8 @@ function what(e: AgentEvent): string {
       return `step ${e.stepNumber}: completed in ${Math.round(e.durationMs)} ms (${e.finishReason ?? 'cut'})`;
     case 'StepFailed':
       return `step ${e.stepNumber}: FAILED (${e.error.type}, attempt ${e.attempt}): ${e.error.message}`;
+    case 'ModelFallback':
+      return `step ${e.stepNumber}: ${e.reason}`;
     case 'StreamDiscarded':
       return `step ${e.stepNumber}: shown text discarded (attempt ${e.attempt})`;
     case 'ContinuationEvaluated':

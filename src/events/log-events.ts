@@ -18,6 +18,7 @@ const levels: Partial<Record<AgentEventType, Level>> = {
   AgentFinished: 'info',
   ContinuationEvaluated: 'info',
   StepFailed: 'warn',
+  ModelFallback: 'warn',
   AgentFailed: 'error',
 };
 

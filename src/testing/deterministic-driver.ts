@@ -28,6 +28,10 @@ export interface DeterministicDriver extends InferenceDriver {
 export interface DeterministicOptions {
   /** Clock for answers with `delayMs`. Default: the system clock. */
   readonly clock?: Clock;
+  /** Name of the driver, which steps store if the agent has fallback models. Default `deterministic`. */
+  readonly name?: string;
+  /** The provider's name of the model, for prices. */
+  readonly model?: string;
 }
 
 /** Replays a script in order. A call past its end throws, so a test cannot pass on an invented answer. */
@@ -48,7 +52,7 @@ export const DeterministicDriver = {
 
 function create(
   steps: readonly ScenarioStep[],
-  { clock = systemClock }: DeterministicOptions = {},
+  { clock = systemClock, name = 'deterministic', model }: DeterministicOptions = {},
 ): DeterministicDriver {
   const requests: RecordedRequest[] = [];
   let ids = 0;
@@ -72,7 +76,8 @@ function create(
     error ? modelCallFailed(error, extras.usage ? { usage: extras.usage } : {}) : null;
 
   return {
-    name: 'deterministic',
+    name,
+    ...(model !== undefined && { model }),
     requests,
     get remaining() {
       return Math.max(0, steps.length - requests.length);

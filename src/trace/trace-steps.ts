@@ -30,6 +30,8 @@ export function traceSteps(
     return {
       number: step.number,
       attempt: step.attempt,
+      ...(step.model !== undefined && { model: step.model }),
+      ...(step.fallback !== undefined && { fallback: step.fallback }),
       type: step.type,
       startedAt: step.startedAt,
       at,

@@ -65,6 +65,10 @@ export interface TraceTotals {
 export interface TraceStep {
   readonly number: number;
   readonly attempt: number;
+  /** Id of the model that was called; absent if the agent has no fallback models. */
+  readonly model?: string;
+  /** Id of the model that the run continued with after this failed call. */
+  readonly fallback?: string;
   readonly type: StepType | 'running' | 'waiting';
   readonly startedAt: string;
   readonly at: number;

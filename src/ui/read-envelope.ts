@@ -54,6 +54,7 @@ const fields: {
     has_tool_calls: may(isBoolean, false),
     usage: may(isUsage, { input: 0, output: 0, total: 0 }),
   },
+  'agent.model.fallback': {},
   'agent.tool.started': { ...call, args_summary: may(isText, ''), args: maybe(isBounded, null) },
   'agent.tool.completed': {
     ...call,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ErrorPolicy } from 'onward';
-import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { envelopeTypes } from '../../src/ui/read-envelope.ts';
 import { asked, isUnbroken, Live, presets, scripted, steady } from './live-run.ts';
@@ -62,6 +62,17 @@ const scenarios: Record<string, () => Promise<Live>> = {
     const running = live.run(agent, asked());
     await clock.advance(10);
     await running;
+    return live;
+  },
+
+  async fallback() {
+    const live = new Live();
+    const overloaded = { type: 'rate_limit', code: 'overloaded', message: 'Overloaded' } as const;
+    const next = DeterministicDriver.create([stream(['A whole', ' one'])], { name: 'next' });
+    const agent = scripted([error(overloaded, { chunks: ['Half a'] })])
+      .withFallback(next)
+      .build();
+    await live.run(agent, asked());
     return live;
   },
 

@@ -45,6 +45,7 @@ class Deeds {
 
 const cost = { cost: 0.01 };
 const policy = ErrorPolicy.retryAll();
+const quota = ScenarioStep.error({ type: 'rate_limit', code: 'quota', message: 'No credits' });
 
 interface Scenario {
   make(deeds: Deeds): Agent;
@@ -64,6 +65,16 @@ const scenarios: Record<string, Scenario> = {
   'two steps with tools': {
     make: (deeds) =>
       builderWith(followingDriver([toolCall('mail'), toolCall('look'), final('done')]))
+        .withTools(deeds.tool('mail'), deeds.tool('look', { idempotent: true }))
+        .withErrorPolicy(policy)
+        .build(),
+  },
+  'a step that continues with a fallback model': {
+    make: (deeds) =>
+      builderWith(followingDriver([toolCall('mail', {}, '', cost), quota]))
+        .withFallback(
+          followingDriver([toolCall('mail'), toolCall('look', {}, '', cost), final('done', cost)]),
+        )
         .withTools(deeds.tool('mail'), deeds.tool('look', { idempotent: true }))
         .withErrorPolicy(policy)
         .build(),
@@ -239,9 +250,11 @@ const factsOf = (state: AgentState) => ({
   usage: state.usage,
   cost: state.cost,
   sessionUsage: state.info.usage,
-  steps: [...state.steps].map(({ number, type, usage, cost: spent }) => [
+  steps: [...state.steps].map(({ number, type, model, fallback, usage, cost: spent }) => [
     number,
     type,
+    model,
+    fallback,
     usage.total,
     spent,
   ]),

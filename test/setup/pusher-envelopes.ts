@@ -30,6 +30,14 @@ const payloads: Payloads = {
   },
   'agent.reasoning.chunk': { message_id: 'm', step: 1, attempt: 1, content: 'Hm', offset: 0 },
   'agent.stream.discarded': { step: 1, attempt: 1 },
+  'agent.model.fallback': {
+    step: 1,
+    attempt: 1,
+    from: 'openai:gpt-5',
+    to: 'anthropic:claude',
+    error_code: 'overloaded',
+    reason: 'openai:gpt-5 was overloaded, continued with anthropic:claude',
+  },
   'agent.tool.delta': { tool_call_id: 'c1', args_delta: '{"name":"Zoë' },
   'agent.tool.started': {
     tool: 'search',

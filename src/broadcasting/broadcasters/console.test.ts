@@ -87,6 +87,21 @@ const rows: readonly (readonly [Envelope, string])[] = [
   [
     {
       ...base,
+      type: 'agent.model.fallback',
+      payload: {
+        step: 3,
+        attempt: 1,
+        from: 'a',
+        to: 'b',
+        error_code: 'quota',
+        reason: 'a has no quota left, continued with b',
+      },
+    },
+    '#12 agent.model.fallback: step 3, a has no quota left, continued with b',
+  ],
+  [
+    {
+      ...base,
       parent_agent_id: 'p',
       type: 'agent.tool.started',
       payload: { ...call, args_summary: '{"to":"Ann"}' },

@@ -43,6 +43,8 @@ function what({ type, payload: p }: Envelope): string {
       return `step ${p.step}`;
     case 'agent.step.completed':
       return `step ${p.step}, ${p.finish_reason ?? 'cut'}, ${p.usage.total} tokens`;
+    case 'agent.model.fallback':
+      return `step ${p.step}, ${clip(p.reason, SHOWN)}`;
     case 'agent.tool.started':
       return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
     case 'agent.tool.completed':

@@ -21,6 +21,8 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   } else if (step.type === 'cut') facts.push({ text: 'the model call was interrupted' });
   else if (step.finishReason !== null)
     facts.push({ text: 'finish_reason', code: step.finishReason });
+  if (step.model !== undefined) facts.push({ text: 'model', code: step.model });
+  if (step.fallback !== undefined) facts.push({ text: 'continued with', code: step.fallback });
   if (tools.length > 0) facts.push({ text: counted(tools.length, 'call') });
   for (const { name, state, error, approval } of tools)
     if (state === 'error' || state === 'timeout')

@@ -1,6 +1,5 @@
 import { isNoFailure, type ErrorContext } from '../../errors/error-context.ts';
 import { ErrorPolicy, type ErrorPolicyJSON } from '../../errors/error-policy.ts';
-import type { ErrorHandlingDecision } from '../../errors/error-type.ts';
 import { own } from '../../json.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import { agentErrorContextResolver, type ErrorContextResolver } from '../error-context-resolver.ts';
@@ -8,6 +7,13 @@ import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
 import type { ErrorFacts } from '../facts.ts';
 import { stepToJudge, type RunView } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
+import {
+  allFailedText,
+  errorOfAll,
+  fallbackText,
+  modelFacts,
+  noModelLeft,
+} from './failed-models.ts';
 
 const name = 'ErrorPolicyCriterion';
 
@@ -22,36 +28,46 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
     name,
     evaluate(state, { grants }): ContinuationEvaluation {
       const policy = grants.retries ? configured.withMoreRetries(grants.retries) : configured;
-      const error = resolver.resolve(state, policy);
-      if (isNoFailure(error))
-        return clean?.policy === policy && clean.total === error.totalFailures
+      const newest = resolver.resolve(state, policy);
+      if (isNoFailure(newest))
+        return clean?.policy === policy && clean.total === newest.totalFailures
           ? clean.evaluation
-          : (clean = noError(error, policy)).evaluation;
-      const handling = isSettled(state) ? 'retry' : policy.evaluate(error);
+          : (clean = noError(newest, policy)).evaluation;
+      const step = stepToJudge(state);
+      const fallback = fallbackText(step);
+      const handling = isSettled(state)
+        ? 'retry'
+        : fallback === null
+          ? policy.evaluate(newest)
+          : 'fallback';
+      const models = handling === 'stop' ? noModelLeft(step) : null;
+      const error = models ? errorOfAll(newest, models) : newest;
       const context = numbers(error, handling, policy);
-      const facts = factsFor(error, handling, policy);
+      const facts = { ...factsFor(error, handling, policy), ...modelFacts(step, models) };
       if (handling !== 'stop')
         return {
           criterion: name,
           decision: 'allow',
-          reason: reasonToContinue(error, handling, policy),
+          reason: fallback ?? reasonToContinue(error, handling, policy),
           context,
           facts,
         };
-      const spent = policy.handlingOf(error) === 'retry';
+      const spent = policy.handlingOf(newest) === 'retry';
       const { toolName, message } = error;
       return {
         criterion: name,
         decision: 'forbid',
-        reason: `${what(error)}${message ? ` (${message})` : ''}, ${
-          spent
-            ? `tried again ${error.consecutiveFailures - 1} of ${policy.retriesFor(error)} times`
-            : error.modelCall && !error.retryable
-              ? 'which is not retryable'
-              : policy.ruleFor(error)
-                ? `and onError of ${toolName} is stop`
-                : `and the policy stops on ${words(error.type)} errors`
-        }`,
+        reason: models
+          ? allFailedText(models)
+          : `${what(error)}${message ? ` (${message})` : ''}, ${
+              spent
+                ? `tried again ${error.consecutiveFailures - 1} of ${policy.retriesFor(error)} times`
+                : error.modelCall && !error.retryable
+                  ? 'which is not retryable'
+                  : policy.ruleFor(error)
+                    ? `and onError of ${toolName} is stop`
+                    : `and the policy stops on ${words(error.type)} errors`
+            }`,
         context,
         stopReason: spent ? StopReason.RetryLimitReached : StopReason.ErrorForbade,
         remedy: remedyFor(error, spent, configured),
@@ -64,6 +80,8 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
 /** Whether a grant reopened the execution: its last step is then retried, even if a resolver reports an error. */
 const isSettled = (state: RunView): boolean =>
   state.execution.handledStep > 0 && stepToJudge(state) === null;
+
+type Handling = ErrorFacts['handling'];
 
 /** The evaluation of a step without an error. Reused while its numbers stay the same, because most steps need it. */
 const noError = (error: ErrorContext, policy: ErrorPolicy) => ({
@@ -82,20 +100,12 @@ const words = (type: string): string => type.replace('_', ' ');
 const what = ({ type, toolName }: ErrorContext): string =>
   `${words(type)} error${toolName ? ` in ${toolName}` : ''}`;
 
-const reasonToContinue = (
-  error: ErrorContext,
-  handling: ErrorHandlingDecision,
-  policy: ErrorPolicy,
-): string =>
+const reasonToContinue = (error: ErrorContext, handling: Handling, policy: ErrorPolicy): string =>
   handling === 'ignore'
     ? `${what(error)}, ignored`
     : `${what(error)}, retrying (${error.consecutiveFailures}/${policy.retriesFor(error)})`;
 
-const numbers = (
-  error: ErrorContext,
-  handling: ErrorHandlingDecision | null,
-  policy: ErrorPolicy,
-) => ({
+const numbers = (error: ErrorContext, handling: Handling | null, policy: ErrorPolicy) => ({
   errorType: handling === null ? null : error.type,
   handling,
   consecutiveFailures: error.consecutiveFailures,
@@ -104,11 +114,7 @@ const numbers = (
   toolName: error.toolName ?? null,
 });
 
-const factsFor = (
-  error: ErrorContext,
-  handling: ErrorHandlingDecision,
-  policy: ErrorPolicy,
-): ErrorFacts => {
+const factsFor = (error: ErrorContext, handling: Handling, policy: ErrorPolicy): ErrorFacts => {
   const { type, modelCall, toolName, consecutiveFailures, retryable, metadata } = error;
   const { code, until } = metadata;
   return {

@@ -33,6 +33,7 @@ interface GrowingPart {
 
 /** Assembles an answer from the parts of any specification, streamed or whole. */
 export class AiSdkAnswer {
+  readonly #origin: Readonly<Record<'model' | 'account', string | undefined>>;
   readonly #provider: string;
   #text = '';
   #word: string | null = null;
@@ -50,8 +51,9 @@ export class AiSdkAnswer {
   #lastText: GrowingPart | null = null;
   readonly #reasoning = new ReasoningParts();
 
-  constructor(provider: string) {
+  constructor(provider: string, model?: string, account?: string) {
     this.#provider = provider;
+    this.#origin = { model, account };
     this.#think = hasReasoning.test(provider) ? null : new ThinkFilter();
   }
 
@@ -269,6 +271,7 @@ export class AiSdkAnswer {
     return {
       aiSdk: toJsonValue({
         provider: this.#provider,
+        ...this.#origin,
         parts: kept,
         ...(more.length > 0 ? { extra: more } : null),
       }),

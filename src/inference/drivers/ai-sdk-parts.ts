@@ -40,16 +40,16 @@ export type ProviderCall = {
 };
 
 /**
- * Returns an assistant message part by part, without blank texts. State goes only to the provider that created it.
+ * Returns an assistant message part by part, without blank texts. State goes only to the model that created it.
  * `isOpen` tells whether the turn continues after the message, so that results of the provider may follow.
  */
 export function assistantParts(
   message: Message,
-  about: Pick<ModelFacts, 'provider' | 'version'>,
+  about: Pick<ModelFacts, 'provider' | 'version' | 'family' | 'account'>,
   ids: ReadonlyMap<string, string> = wireIds(message.toolCalls),
   isOpen: boolean = true,
 ): object[] {
-  const { parts: kept, extra } = keptParts(message, about.provider);
+  const { parts: kept, extra } = keptParts(message, about);
   const texts = kept.filter(({ type }) => type === 'text');
   const length = texts.reduce((sum, part) => sum + (part.length ?? 0), 0);
   const isSame = texts.length > 0 && length === message.text.length;
@@ -91,15 +91,23 @@ export function assistantParts(
 
 function keptParts(
   message: Message,
-  provider: string,
+  about: Pick<ModelFacts, 'provider' | 'family' | 'account'>,
 ): { readonly parts: readonly KeptPart[]; readonly extra: readonly ExtraPart[] } {
   const kept: unknown = message.metadata['aiSdk'];
-  if (!isRecord(kept) || kept['provider'] !== provider || !Array.isArray(kept['parts']))
+  if (!isRecord(kept) || !isOwn(kept, about) || !Array.isArray(kept['parts']))
     return { parts: [], extra: [] };
   const { parts, extra } = kept;
   // written by the answer
   return { parts: parts as KeptPart[], extra: Array.isArray(extra) ? (extra as ExtraPart[]) : [] };
 }
+
+/** Whether this model made the state: its provider, its family and its account. Earlier releases stored only the first. */
+export const isOwn = (
+  { provider, model, account }: Readonly<Record<string, unknown>>,
+  about: Pick<ModelFacts, 'provider' | 'family' | 'account'>,
+): boolean =>
+  provider === about.provider &&
+  (model === undefined || (model === about.family && account === about.account));
 
 function extraPart(
   message: Message,

@@ -13,6 +13,9 @@ import { wireIds, wireName } from './wire-ids.ts';
 export interface ModelFacts {
   readonly provider: string;
   readonly version: string;
+  /** Family of the model, and the account: only the same ones get state back. */
+  readonly family?: string;
+  readonly account?: string;
   /** Addresses that the provider fetches by itself, by media type; absent if the package does not say. */
   readonly supportedUrls?: Readonly<Record<string, readonly RegExp[]>>;
 }

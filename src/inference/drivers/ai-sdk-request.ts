@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json.ts';
 import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
 import { aiSdkPrompt, type ModelFacts } from './ai-sdk-prompt.ts';
+import { thinkingFor } from './foreign-calls.ts';
 import { strictSchema } from './strict-schema.ts';
 
 export interface AiSdkSettings {
@@ -31,10 +32,11 @@ export interface AiSdkProviderTool {
 /** Creates the options of `doGenerate` and `doStream`, which differ between specifications only in files. */
 export function callOptions(
   request: InferenceRequest,
-  settings: AiSdkSettings,
+  given: AiSdkSettings,
   about: ModelFacts,
   abortSignal: AbortSignal,
 ): object {
+  const settings = thinkingFor(request.messages, given, about);
   const { tools, toolChoice, responseFormat } = request;
   const { stop, ...rest } = settings;
   const known = [
@@ -49,11 +51,11 @@ export function callOptions(
   ] as const;
   const own = ownTools(settings.providerTools ?? {}, about.version);
   const format = responseFormat && formatOf(responseFormat, about, settings.providerOptions);
-  const given = Object.fromEntries(
+  const options = Object.fromEntries(
     known.flatMap((key) => (rest[key] === undefined ? [] : [[key, rest[key]]])),
   );
   return {
-    ...given,
+    ...options,
     ...(stop ? { stopSequences: stop } : null),
     prompt: aiSdkPrompt(request, settings.systemOptions, about),
     abortSignal,

@@ -13,24 +13,37 @@ import { aiSdkError } from './ai-sdk-error.ts';
 import { namesOfAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
 import { supportedUrlsOf, type ModelFacts } from './ai-sdk-prompt.ts';
 import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
+import { familyOf } from './model-family.ts';
 import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
 
 export { isAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
 
 export interface AiSdkOptions extends AiSdkSettings, Patience {
   readonly clock?: Clock;
+  /**
+   * Name of the account. Set it if a fallback model uses another account of the same provider, because signed and
+   * encrypted state goes back only to the same one.
+   */
+  readonly account?: string;
 }
 
 /** Creates a driver for an AI SDK model of specification v2 to v4: `withModel(aiSdk(anthropic('claude-…')))`. */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceDriver {
   const names = namesOfAiSdkModel(model);
-  const { clock = systemClock } = options;
+  const { clock = systemClock, account } = options;
+  const family = familyOf(model.modelId);
   const patience = patienceOf(options);
   let about: ModelFacts | undefined;
   const facts = async (): Promise<ModelFacts> => {
     const supportedUrls = await supportedUrlsOf(model);
     const { provider, specificationVersion: version } = model;
-    return (about ??= { provider, version, ...(supportedUrls && { supportedUrls }) });
+    return (about ??= {
+      provider,
+      version,
+      family,
+      ...(account !== undefined && { account }),
+      ...(supportedUrls && { supportedUrls }),
+    });
   };
 
   /** Sends one request. The packages leave retries to the caller. */
@@ -55,7 +68,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
     ...names,
     async infer(request, { signal }): Promise<InferenceResponse> {
       const watch = new RequestWatch(signal, patience.wholeMs, patience.idleMs, clock);
-      const answer = new AiSdkAnswer(model.provider);
+      const answer = new AiSdkAnswer(model.provider, family, account);
       try {
         const result = await ask('doGenerate', request, watch);
         if (!Array.isArray(result['content'])) throw unreadable('its content is not a list');
@@ -70,7 +83,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
     },
     async *stream(request, { signal }): AsyncGenerator<InferenceChunk> {
       const watch = new RequestWatch(signal, patience.streamMs, patience.idleMs, clock);
-      const answer = new AiSdkAnswer(model.provider);
+      const answer = new AiSdkAnswer(model.provider, family, account);
       let reader: ReadableStreamDefaultReader<unknown> | undefined;
       const close = (): void => void reader?.cancel().catch(() => {});
       try {

@@ -19,13 +19,13 @@ export interface AnswerOrigin {
   readonly now: number;
 }
 
-/** Answers of Chat Completions. */
-const chatFormat: AnswerFormat = {
-  stream: (server) => new ChatStream(server),
-  whole: readCompletion,
+/** Answers of Chat Completions, for one model family. */
+export const chatFormat = (model?: string): AnswerFormat => ({
+  stream: (server) => new ChatStream(server, model),
+  whole: (body, server) => readCompletion(body, server, model),
   errorIn: (chunk) => (isErrorBody(chunk) ? chunk : null),
   missing: 'it has no choice',
-};
+});
 
 /** Reads the bytes of one answer, streamed or whole. After each chunk check `failure`, then `isDone`. */
 export class ChatAnswer {
@@ -37,7 +37,7 @@ export class ChatAnswer {
   #failure: AgentError | null = null;
   #strayRead = 0;
 
-  constructor(origin: AnswerOrigin, format: AnswerFormat = chatFormat) {
+  constructor(origin: AnswerOrigin, format: AnswerFormat = chatFormat()) {
     this.#origin = origin;
     this.#format = format;
     this.#stream = format.stream(origin.server);

@@ -10,7 +10,11 @@ import { ReasoningParts } from './reasoning-parts.ts';
 import { splitThink } from './think-filter.ts';
 
 /** Reads a whole Chat Completions body; null if it has no choice. */
-export function readCompletion(body: unknown, server: string): InferenceResponse | null {
+export function readCompletion(
+  body: unknown,
+  server: string,
+  model?: string,
+): InferenceResponse | null {
   if (!isRecord(body) || !Array.isArray(body['choices'])) return null;
   const choices = (body['choices'] as unknown[]).filter(isRecord);
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
@@ -24,7 +28,7 @@ export function readCompletion(body: unknown, server: string): InferenceResponse
   const report = usageIn(body);
   const kept = new ReasoningCollector();
   kept.read(message);
-  const metadata = kept.metadata(server, calls, toolCalls.length > 0);
+  const metadata = kept.metadata(server, calls, toolCalls.length > 0, model);
   return {
     content: said,
     toolCalls,

@@ -14,6 +14,7 @@ import { ThinkFilter } from './think-filter.ts';
 /** Assembles a streamed answer chunk by chunk, and returns what is new in each. */
 export class ChatStream implements AnswerStream {
   readonly #server: string;
+  readonly #model: string | undefined;
   #content = '';
   readonly #reasoning = new ReasoningParts();
   #refusal = '';
@@ -26,8 +27,9 @@ export class ChatStream implements AnswerStream {
   readonly #think = new ThinkFilter();
   readonly #kept = new ReasoningCollector();
 
-  constructor(server: string) {
+  constructor(server: string, model?: string) {
     this.#server = server;
+    this.#model = model;
   }
 
   /** Reads a chunk; only the first choice is used. */
@@ -84,7 +86,7 @@ export class ChatStream implements AnswerStream {
     const cutOff = finishReasonOf(this.#word, false) === 'length';
     const toolCalls = this.#calls.list(cutOff);
     const hasCalls = toolCalls.length > 0;
-    const metadata = this.#kept.metadata(this.#server, this.#calls, hasCalls);
+    const metadata = this.#kept.metadata(this.#server, this.#calls, hasCalls, this.#model);
     return {
       content: this.#content,
       toolCalls,

@@ -17,6 +17,8 @@ export interface ChatDialect {
   readonly developerRole: 'developer' | 'system';
   /** The server's URL, to find state that was stored for it. */
   readonly server: string;
+  /** Family of the model, which alone reads signed state. */
+  readonly model?: string;
 }
 
 /** Converts the conversation to the format of the wire. */
@@ -40,7 +42,7 @@ export function wireMessages(
     }
     // omitted, because some servers reject an empty answer
     else if (message.isAssistant() && isBlank(message.content)) continue;
-    const kept = fieldsFor(dialect.server, message, turnHasCalls);
+    const kept = fieldsFor(dialect.server, message, turnHasCalls, dialect.model);
     wire.push(wireMessage(message, ids, kept, dialect));
   }
   return wire;
@@ -52,7 +54,7 @@ function wireMessage(
   message: Message,
   ids: ReadonlyMap<string, string>,
   kept: ProviderFields,
-  { developerRole, server }: ChatDialect,
+  { developerRole, server, model }: ChatDialect,
 ): JsonValue {
   const { role, content, toolCalls, toolCallId } = message;
   if (role === 'tool') {
@@ -69,6 +71,8 @@ function wireMessage(
     };
   const text = textWithNotes(content, '');
   if (toolCalls.length === 0) return { role, content: text, ...kept.message };
+  const isForeign = needsSignature(server, model) && kept.calls.length === 0;
+  const standIn = isForeign ? { extra_content: noSignature } : null;
   return {
     role,
     content: isBlank(text) ? null : text,
@@ -80,7 +84,7 @@ function wireMessage(
             type: 'function',
             function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
           }),
-      ...(kept.calls[i] ? { extra_content: kept.calls[i] } : null),
+      ...(kept.calls[i] ? { extra_content: kept.calls[i] } : i === 0 ? standIn : null),
     })),
     ...kept.message,
   };
@@ -110,6 +114,16 @@ function wirePart(part: ContentPart, server: string): JsonValue {
     return { type: 'text', text: leftOut(part, 'this API accepts a file only as data') };
   return { type: 'file', file: { filename: part.filename ?? 'file', file_data: url } };
 }
+
+/** Whether the model rejects calls without a signature, which calls of other models do not have. */
+const needsSignature = (server: string, model: string = ''): boolean =>
+  /^https:\/\/[\w.-]+\.googleapis\.com\//.test(server) &&
+  /^(?:\w+\/)?gemini-(?:[3-9]|\d\d)/.test(model);
+
+/** The value that Google documents for calls that another model made. */
+const noSignature: JsonObject = {
+  google: { thought_signature: 'skip_thought_signature_validator' },
+};
 
 /** Servers that fetch a file by its address; the others answer 400. */
 const takesFileAddress = /^https:\/\/openrouter\.ai\//;

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { AgentError, invalidOption } from '../../errors/agent-error.ts';
 import { withoutKnown } from '../../errors/known-secrets.ts';
 import { defaultRedactor } from '../../errors/redactor.ts';
+import { sha256 } from '../../sha256.ts';
 import { modelCallFailed, readFailure } from '../inference-error.ts';
 import { providerError } from './provider-error.ts';
 import { headerMap } from './retry-after.ts';
@@ -35,6 +36,10 @@ const OPENAI = 'https://api.openai.com/v1';
 /** Returns the URL of the server that will answer. */
 export const serverOf = ({ baseURL, client }: OpenAIConnection): string =>
   baseURL ?? client?.baseURL ?? OPENAI;
+
+/** Identifies the account of a client without its key, because encrypted reasoning is readable only there. */
+export const accountOf = ({ organization, project, apiKey }: OpenAI): string =>
+  sha256([organization, project, organization ? '' : apiKey].join(' ')).slice(0, 16);
 
 /** Whether OpenAI's own models answer at this URL, at OpenAI or Azure, so that their newer names apply. */
 export const isOpenAI = (options: OpenAIConnection): boolean =>

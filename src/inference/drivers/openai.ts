@@ -7,11 +7,13 @@ import type {
   InferenceResponse,
 } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
-import { ChatAnswer } from './chat-answer.ts';
+import { ChatAnswer, chatFormat } from './chat-answer.ts';
 import { chatBody, type ChatSettings } from './chat-request.ts';
+import { familyOf } from './model-family.ts';
 import type { ModelApi } from './model-api.ts';
 import { connectionError } from './connection-error.ts';
 import {
+  accountOf,
   checkAddress,
   connect,
   hasResponses,
@@ -55,7 +57,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       client = undefined;
       throw error;
     });
-    api ??= await loadApi(apiName, model, options, server);
+    api ??= await loadApi(apiName, model, options, server, accountOf(connected));
     const body = api.body(request, isStream);
     return api
       .create(connected, body, { signal, maxRetries: 0, timeout: MAX_TIMEOUT_MS })
@@ -150,15 +152,18 @@ async function loadApi(
   model: string,
   options: OpenAIOptions,
   server: string,
+  account: string,
 ): Promise<ModelApi> {
   const developerRole = isOpenAI(options) ? 'developer' : 'system';
   if (name === 'responses') {
     const { responsesApi } = await import('./responses-api.ts');
-    return responsesApi(model, options, server, developerRole);
+    return responsesApi(model, options, server, developerRole, account);
   }
   const maxTokensField = isOpenAI(options) ? 'max_completion_tokens' : 'max_tokens';
-  const dialect = { maxTokensField, developerRole, server } as const;
+  const family = familyOf(model);
+  const dialect = { maxTokensField, developerRole, server, model: family } as const;
   return {
+    format: chatFormat(family),
     body: (request, isStream) => chatBody(model, request, options, dialect, isStream),
     create: ({ chat }, body, given) => chat.completions.create(body as never, given),
   };

@@ -6,6 +6,8 @@ import type { ToolCallAssembler } from './tool-call-assembler.ts';
 /** State in an answer's metadata that its server expects back with the next call. */
 export type ProviderState = {
   readonly server: string;
+  /** Family of the model that signed the rest; absent in records of earlier releases. */
+  readonly model?: string;
   /** Field of the reasoning, whose text is the message's `reasoning`; DeepSeek and Kimi expect it in the same field. */
   readonly reasoningField?: string;
   /** Signed or encrypted reasoning, as OpenRouter expects it. */
@@ -47,7 +49,12 @@ export class ReasoningCollector {
    * Returns the metadata; undefined if there is none. Details are kept only with calls: they are long, and only calls
    * need them.
    */
-  metadata(server: string, calls: ToolCallAssembler, hasCalls: boolean): JsonObject | undefined {
+  metadata(
+    server: string,
+    calls: ToolCallAssembler,
+    hasCalls: boolean,
+    model?: string,
+  ): JsonObject | undefined {
     const kept: Omit<ProviderState, 'server'> = {
       ...(this.#field === null ? null : { reasoningField: this.#field }),
       ...(hasCalls && this.#details.length > 0
@@ -56,7 +63,9 @@ export class ReasoningCollector {
       ...calls.state(),
       ...(this.#signature && { signature: this.#signature }),
     };
-    return Object.keys(kept).length > 0 ? { chat: { server, ...kept } } : undefined;
+    return Object.keys(kept).length > 0
+      ? { chat: { server, ...(model !== undefined && { model }), ...kept } }
+      : undefined;
   }
 
   /** Joins the parts of one detail. */
@@ -93,20 +102,25 @@ export interface ProviderFields {
   readonly custom: readonly number[];
 }
 
-/** Returns the state that a server expects. Reasoning is required only in a turn with calls, and rejected elsewhere. */
+/**
+ * Returns the state that a server expects. Reasoning is required only in a turn with calls, and rejected elsewhere. What
+ * a model signed goes back only to models of its family.
+ */
 export function fieldsFor(
   server: string,
   message: Message,
   turnHasCalls: boolean = true,
+  model?: string,
 ): ProviderFields {
   const kept = message.metadata['chat'] as unknown as ProviderState | undefined; // written above
   if (kept?.server !== server) return nothingKept;
   const { reasoning } = message.metadata;
-  const fields: Record<string, JsonValue> = { ...kept.signature };
+  const isOwn = kept.model === undefined || kept.model === model;
+  const fields: Record<string, JsonValue> = isOwn ? { ...kept.signature } : {};
   if (!turnHasCalls) return { ...nothingKept, message: fields };
   if (kept.reasoningField && typeof reasoning === 'string') fields[kept.reasoningField] = reasoning;
-  if (kept.reasoningDetails) fields['reasoning_details'] = kept.reasoningDetails;
-  return { message: fields, calls: kept.calls ?? [], custom: kept.custom ?? [] };
+  if (isOwn && kept.reasoningDetails) fields['reasoning_details'] = kept.reasoningDetails;
+  return { message: fields, calls: (isOwn && kept.calls) || [], custom: kept.custom ?? [] };
 }
 
 const nothingKept: ProviderFields = { message: {}, calls: [], custom: [] };

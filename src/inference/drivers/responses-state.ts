@@ -3,10 +3,12 @@ import type { Message } from '../../messages/message.ts';
 import type { ToolCall } from '../../messages/tool-call.ts';
 import { wireName } from './wire-ids.ts';
 
-/** The server and the model family that made an answer. Only the same ones get its state back. */
+/** The server, the model family and the account that made an answer. Only the same ones get its state back. */
 export interface StateOrigin {
   readonly server: string;
   readonly model: string;
+  /** Absent in records of earlier releases. */
+  readonly account?: string;
 }
 
 /**
@@ -17,25 +19,28 @@ export interface StateOrigin {
 export type ResponsesState = {
   readonly server: string;
   readonly model: string;
+  readonly account?: string;
   readonly items: readonly JsonObject[];
 };
 
 /** Types of calls that a tool of the agent answers. */
 export const callTypes: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
 
-/** Returns the model without its date: `gpt-5-2025-08-07` reads the state of `gpt-5`. */
-export const familyOf = (model: string): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
-
 /** Returns the metadata of an answer; undefined if plain text and calls say the same. */
 export function metadataOf(
-  { server, model }: StateOrigin,
+  { server, model, account }: StateOrigin,
   items: readonly JsonObject[],
 ): JsonObject | undefined {
   // the API rejects reasoning without the item that it led to
   const last = items.findLastIndex(({ type }) => type !== 'reasoning');
   const kept = items.slice(0, last + 1);
   if (kept.every(isPlain)) return undefined;
-  const responses: ResponsesState = { server, model, items: kept };
+  const responses: ResponsesState = {
+    server,
+    model,
+    ...(account !== undefined && { account }),
+    items: kept,
+  };
   return { responses };
 }
 
@@ -68,9 +73,11 @@ export function assistantItems(
 }
 
 /** Returns the stored items; null if they are of another origin, or the message has changed since. */
-function ownItems(message: Message, { server, model }: StateOrigin): readonly JsonObject[] | null {
+function ownItems(message: Message, origin: StateOrigin): readonly JsonObject[] | null {
+  const { server, model, account } = origin;
   const state = message.metadata['responses'] as unknown as ResponsesState | undefined; // written above
   if (state?.server !== server || state.model !== model) return null;
+  if (state.account !== undefined && state.account !== account) return null;
   const { items } = state;
   const length = items.reduce(
     (sum, item) => sum + (item['type'] === 'message' ? Number(item['length']) : 0),

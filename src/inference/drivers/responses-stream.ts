@@ -254,12 +254,12 @@ class ResponsesStream implements AnswerStream {
   }
 }
 
-/** Answers of the Responses API, for one model family. */
-export const responsesFormat = (model: string): AnswerFormat => ({
-  stream: (server) => new ResponsesStream({ server, model }),
+/** Answers of the Responses API, for one model family and account. */
+export const responsesFormat = (model: string, account: string): AnswerFormat => ({
+  stream: (server) => new ResponsesStream({ server, model, account }),
   whole(body, server) {
     if (!isRecord(body) || !Array.isArray(body['output'])) return null;
-    const stream = new ResponsesStream({ server, model });
+    const stream = new ResponsesStream({ server, model, account });
     stream.finish(body, []);
     return stream.response();
   },

@@ -19,24 +19,27 @@ const resultKinds = ['ok', 'error', 'denied', 'aborted', 'blocked', 'timeout'];
 
 const answers = oneOfTexts(['approved', 'edited', 'denied']);
 
-const stepSchema = object({
-  number: count,
-  attempt: count,
-  type: oneOfTexts(['tool_calls', 'final', 'error', 'cut', 'running', 'waiting']),
-  startedAt: time,
-  at: number,
-  durationMs: number,
-  bars: list(ref('TraceBar')),
-  waitMs: number,
-  inputTokens: count,
-  outputTokens: count,
-  cost: orNull(number),
-  costSoFar: orNull(number),
-  finishReason: orNull(text),
-  softLanding: orNull(text),
-  notes: list(text),
-  outcome: orNull(ref('Outcome')),
-});
+const stepSchema = object(
+  {
+    number: count,
+    attempt: count,
+    type: oneOfTexts(['tool_calls', 'final', 'error', 'cut', 'running', 'waiting']),
+    startedAt: time,
+    at: number,
+    durationMs: number,
+    bars: list(ref('TraceBar')),
+    waitMs: number,
+    inputTokens: count,
+    outputTokens: count,
+    cost: orNull(number),
+    costSoFar: orNull(number),
+    finishReason: orNull(text),
+    softLanding: orNull(text),
+    notes: list(text),
+    outcome: orNull(ref('Outcome')),
+  },
+  { model: text, fallback: text },
+);
 
 /** Schemas of messages, steps and traces. */
 export const historySchemas: Readonly<Record<string, JsonSchema>> = {
