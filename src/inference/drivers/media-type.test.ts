@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FilePart, ImagePart } from '../../messages/content-part.ts';
-import { leftOut, mediaTypeOf, sourceOf } from './media-type.ts';
+import { leftOut, sourceOf } from './media-type.ts';
 
 const bytes = (...values: readonly (number | string)[]): string =>
   btoa(
@@ -66,7 +66,7 @@ describe('the media type of a part', () => {
       'application/octet-stream',
     ],
   ])('comes from %s', (_what, part, expected) => {
-    expect(mediaTypeOf(part)).toBe(expected);
+    expect(sourceOf(part).mediaType).toBe(expected);
   });
 
   it('reads a data URL without base64', () => {
@@ -74,6 +74,11 @@ describe('the media type of a part', () => {
       data: btoa('caf\xc3\xa9'),
       mediaType: 'text/plain',
     });
+  });
+
+  it('reads a long data URL without base64', () => {
+    const text = 'a'.repeat(1_000_000);
+    expect(sourceOf({ type: 'file', url: `data:text/plain,${text}` }).data).toBe(btoa(text));
   });
 
   it('describes a part that was left out', () => {

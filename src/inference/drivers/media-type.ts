@@ -55,8 +55,6 @@ export function sourceOf(part: ImagePart | FilePart): PartSource {
 }
 
 /** Returns the media type of a part: by its bytes, its field, the header of its data URL, or its name. */
-export const mediaTypeOf = (part: ImagePart | FilePart): string => sourceOf(part).mediaType;
-
 function typeOf(part: ImagePart | FilePart, data: string, header: string | undefined): string {
   const { type, url } = part;
   const given = [part.mediaType, header].find(isSpecific)?.toLowerCase();
@@ -110,7 +108,12 @@ function encoded(text: string): string {
   } catch {
     // sent as it is
   }
-  return btoa(String.fromCharCode(...new TextEncoder().encode(plain)));
+  const bytes = new TextEncoder().encode(plain);
+  let binary = '';
+  // a call takes a limited number of arguments
+  for (let at = 0; at < bytes.length; at += 8_192)
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(binary);
 }
 
 /** Describes a part that a wire does not accept, for the text that replaces it. */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { isBlank } from '../../messages/content-part.ts';
 import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
 import type { ChatSettings } from './chat-request.ts';
 import { schemaNote } from './chat-wire.ts';
@@ -32,7 +33,8 @@ export function responsesBody(
   const { responseFormat } = request;
   const isLoose = settings.responseFormatMode === 'json_object';
   const note = responseFormat && isLoose ? schemaNote(responseFormat.schema) : null;
-  const instructions = [request.system, note].filter(Boolean).join('\n\n');
+  const system = isBlank(request.system ?? '') ? null : request.system;
+  const instructions = [system, note].filter((text) => text !== null).join('\n\n');
   const body: Record<string, JsonValue> = { model };
   if (instructions !== '') body['instructions'] = instructions;
   body['input'] = inputItems(request.messages, dialect);

@@ -1,4 +1,5 @@
 import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
+import { isBlank } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
 import type { ToolCall } from '../../messages/tool-call.ts';
 import { wireName } from './wire-ids.ts';
@@ -47,7 +48,10 @@ export function metadataOf(
 const isPlain = ({ type, length: _length, call: _call, ...more }: JsonObject): boolean =>
   (type === 'message' || type === 'function_call') && Object.keys(more).length === 0;
 
-/** Converts an assistant message to items: those of its answer if this server and model made it, else plain ones. */
+/**
+ * Converts an assistant message to items: those of its answer if this server and model made it, else plain ones. Blank
+ * texts are omitted.
+ */
 export function assistantItems(
   message: Message,
   ids: ReadonlyMap<string, string>,
@@ -57,19 +61,24 @@ export function assistantItems(
   const kept = ownItems(message, origin);
   if (kept === null)
     return [
-      ...(text === '' ? [] : [{ role: 'assistant', content: text }]),
+      ...(isBlank(text) ? [] : [{ role: 'assistant', content: text }]),
       ...toolCalls.map((call) => callItem(call, ids, { type: 'function_call' })),
     ];
+  const items: JsonObject[] = [];
   let at = 0;
-  return kept.map((item) => {
+  for (const item of kept) {
     const { length, call, annotations: _annotations, ...more } = item;
     if (item['type'] === 'message') {
       const content = text.slice(at, (at += Number(length)));
-      return { ...more, role: 'assistant', content };
+      if (!isBlank(content)) items.push({ ...more, role: 'assistant', content });
+      // the API rejects reasoning without the item that it led to
+      else while (items.at(-1)?.['type'] === 'reasoning') items.pop();
+    } else {
+      const called = callTypes.has(item['type']) ? toolCalls[Number(call)] : undefined;
+      items.push(called ? callItem(called, ids, more) : item);
     }
-    const called = callTypes.has(item['type']) ? toolCalls[Number(call)] : undefined;
-    return called ? callItem(called, ids, more) : item;
-  });
+  }
+  return items;
 }
 
 /** Returns the stored items; null if they are of another origin, or the message has changed since. */

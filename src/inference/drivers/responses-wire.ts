@@ -1,7 +1,12 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
-import type { ContentPart, MessageContent } from '../../messages/content-part.ts';
+import {
+  isBlank,
+  spokenParts,
+  type ContentPart,
+  type MessageContent,
+} from '../../messages/content-part.ts';
 import type { Messages } from '../../messages/messages.ts';
-import { mediaTypeOf } from './media-type.ts';
+import { sourceOf } from './media-type.ts';
 import { assistantItems, type StateOrigin } from './responses-state.ts';
 import { wireIds } from './wire-ids.ts';
 
@@ -10,12 +15,13 @@ export interface ResponsesDialect extends StateOrigin {
   readonly developerRole: 'developer' | 'system';
 }
 
-/** Converts the conversation to input items. */
+/** Converts the conversation to input items. Blank texts are omitted, because providers reject them. */
 export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonObject[] {
   const items: JsonObject[] = [];
   let ids: ReadonlyMap<string, string> = new Map();
   /** Ids of calls whose results have their own type. */
   const customIds = new Set<unknown>();
+  const last = messages.last();
   for (const message of messages) {
     const { role, content, toolCalls, toolCallId } = message;
     if (role === 'tool') {
@@ -28,7 +34,9 @@ export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonO
       const own = assistantItems(message, ids, dialect);
       for (const { type, call_id } of own) if (type === 'custom_tool_call') customIds.add(call_id);
       items.push(...own);
-    } else
+    }
+    // a provider rejects the last one, and the next turn omits it
+    else if (!isBlank(content) || message === last)
       items.push({
         role: role === 'developer' ? dialect.developerRole : role,
         content: wireContent(content),
@@ -38,12 +46,11 @@ export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonO
 }
 
 const wireContent = (content: MessageContent): JsonValue =>
-  typeof content === 'string' ? content : content.map(wirePart);
+  typeof content === 'string' ? content : spokenParts(content).map(wirePart);
 
 function wirePart(part: ContentPart): JsonObject {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
-  const mediaType = mediaTypeOf(part);
-  const { url, data } = part;
+  const { data, url, mediaType } = sourceOf(part);
   const address = url ?? `data:${mediaType};base64,${data ?? ''}`;
   if (part.type === 'image' || mediaType.startsWith('image/'))
     return { type: 'input_image', image_url: address };
@@ -52,6 +59,6 @@ function wirePart(part: ContentPart): JsonObject {
     return { type: 'input_audio', input_audio: { data, format } };
   }
   // the provider fetches the file, and accepts no name next to a URL
-  if (url !== undefined && !url.startsWith('data:')) return { type: 'input_file', file_url: url };
+  if (url !== undefined) return { type: 'input_file', file_url: url };
   return { type: 'input_file', filename: part.filename ?? 'file', file_data: address };
 }
