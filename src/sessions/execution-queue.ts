@@ -40,6 +40,8 @@ export interface ExecutionQueue {
    * repeatedly.
    */
   has?(sessionId: string): boolean;
+  /** Whether the server of a shared queue is unreachable. The bus then wakes other processes. Default false. */
+  readonly isDown?: boolean;
   /** Local capacity of a queue that processes share. Used to start sessions that the queue has lost. */
   readonly local?: LocalWork;
   /** Starts no more sessions, and resolves when all running ones have ended. */

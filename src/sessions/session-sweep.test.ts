@@ -87,35 +87,80 @@ describe('SessionSweep', () => {
     sweep.stop();
   });
 
-  it('reports sessions that wait longer than a queue takes, until they are worked on', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const sweep = new SessionSweep(memoryStore(), ['ours'], LEASE_MS);
-    expect(sweep.overdue(['a'])).toEqual([]);
-    vi.advanceTimersByTime(1_999);
-    expect(sweep.overdue(['a', 'b'])).toEqual([]);
-    vi.advanceTimersByTime(1);
-    expect(sweep.overdue(['b', 'a'])).toEqual(['a']);
-    // a session is not on every page
-    vi.advanceTimersByTime(60_000);
-    expect(sweep.overdue(['c'])).toEqual([]);
-    expect(sweep.overdue(['a', 'b'])).toEqual(['a', 'b']);
-    sweep.noteWork('a');
-    expect(sweep.overdue(['a', 'b'])).toEqual(['b']);
-    vi.advanceTimersByTime(600_001);
-    expect(sweep.overdue(['b'])).toEqual([]);
+  describe('with a shared queue', () => {
+    const overdue = async (sweep: SessionSweep): Promise<readonly string[]> =>
+      sweep.overdue((await sweep.find()).waiting);
+
+    it('reports sessions that wait longer than a queue takes, until they are worked on', async () => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      const sweep = new SessionSweep(await withOwners(2), ['ours'], LEASE_MS);
+      expect(await overdue(sweep)).toEqual([]);
+      vi.advanceTimersByTime(1_999);
+      expect(await overdue(sweep)).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(await overdue(sweep)).toEqual([nameOf(0), nameOf(1)]);
+      sweep.noteWork(nameOf(0));
+      expect(await overdue(sweep)).toEqual([nameOf(1)]);
+    });
+
+    it('remembers a session that is not on every page', async () => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      const sweep = new SessionSweep(await withOwners(1_001), ['ours'], LEASE_MS);
+      for (const _page of [1, 2]) await sweep.find();
+      vi.advanceTimersByTime(60_000);
+      expect(await overdue(sweep)).toHaveLength(1_000);
+      expect(await overdue(sweep)).toEqual([nameOf(1_000)]);
+      vi.advanceTimersByTime(600_001);
+      expect(await overdue(sweep)).toEqual([]);
+    });
+
+    it('counts anew for a session that another process has worked on since', async () => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      const store = await withOwners(1);
+      const sweep = new SessionSweep(store, ['ours'], LEASE_MS);
+      expect(await overdue(sweep)).toEqual([]);
+      const claim = { worker: 'elsewhere', ttlMs: LEASE_MS };
+      const row = await store.claim(nameOf(0), claim);
+      vi.advanceTimersByTime(5_000);
+      expect((await sweep.find()).waiting).toEqual([]);
+      await store.release(nameOf(0), row?.token ?? 0, { kind: 'retry', error: '', waitMs: 0 });
+      vi.advanceTimersByTime(5_000);
+      expect((await sweep.find()).waiting).toEqual([nameOf(0)]);
+      expect(await overdue(sweep)).toEqual([]);
+    });
+  });
+
+  it('asks a store only a few times in regular polls, however many agents there are', async () => {
+    const store = await withOwners(1);
+    const recoverable = vi.spyOn(store, 'recoverable');
+    const asked = (): readonly string[] =>
+      recoverable.mock.calls.splice(0).map(([{ agent }]) => agent);
+    const agents = ['a', 'b', 'c', 'd', 'ours', 'e', 'f'];
+    const sweep = new SessionSweep(store, agents, LEASE_MS);
+    expect((await sweep.find(true)).waiting).toEqual([]);
+    expect(asked()).toEqual(['a', 'b', 'c', 'd']);
+    expect((await sweep.find(true)).waiting).toEqual([nameOf(0)]);
+    expect(asked()).toEqual(['ours', 'e', 'f', 'a']);
+    // sessions waited for it, so its turn is in every poll
+    expect((await sweep.find(true)).waiting).toEqual([nameOf(0)]);
+    expect(asked()).toEqual(['ours', 'b', 'c', 'd', 'e']);
+    expect((await sweep.find()).waiting).toEqual([nameOf(0)]);
+    expect(asked()).toEqual(agents);
   });
 
   it('runs one poll at a time, and leaves other processes two polls before it retries', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const sweep = new SessionSweep(memoryStore(), ['ours'], LEASE_MS);
-    const look = vi.fn(() => new Promise<void>(() => {}));
+    const poll = vi.fn(() => new Promise<void>(() => {}));
     const again = vi.fn();
-    sweep.start(look);
+    sweep.start(poll);
     sweep.later('s', 500, again);
     vi.advanceTimersByTime(2_499);
-    expect([look.mock.calls.length, again.mock.calls.length]).toEqual([1, 0]);
+    expect([poll.mock.calls.length, again.mock.calls.length]).toEqual([1, 0]);
     vi.advanceTimersByTime(1);
     expect(again).toHaveBeenCalledTimes(1);
     sweep.stop();

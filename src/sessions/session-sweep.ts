@@ -3,6 +3,8 @@ import type { RecoverablePage, SessionStore } from './session-store.ts';
 
 /** Most sessions that one poll returns: of the urgent ones, and of each agent. */
 const MOST = 1_000;
+/** Most agents without waiting sessions that one poll asks for: a statement each, on a store that others use too. */
+const IDLE_AGENTS_AT_A_TIME = 4;
 const EVERY_MS = 1_000;
 /** Time within which a queue delivers a session to a process, in milliseconds. */
 const DELIVERY_MS = 2_000;
@@ -10,6 +12,12 @@ const DELIVERY_MS = 2_000;
 const FORGOTTEN_MS = 600_000;
 
 type FoundSessions = Readonly<Record<'stops' | 'expired' | 'waiting', readonly string[]>>;
+
+/** When polls found that a session waits. */
+interface Waiting {
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
 
 /**
  * Polls the store for sessions of this process's agents that a dead process has left or that no process has started.
@@ -27,8 +35,10 @@ export class SessionSweep {
   #isStoreDown = false;
   /** Sessions from the last poll, which are not leased or whose lease has expired. */
   #free: ReadonlySet<string> = new Set();
-  /** Sessions that waited in earlier polls. */
-  readonly #found: Map<string, { readonly firstAt: number; readonly lastAt: number }> = new Map();
+  /** Sessions that waited in earlier polls, by agent. */
+  readonly #found: Map<string, Map<string, Waiting>> = new Map();
+  /** Position of the agent whose turn it is in the next poll. */
+  #nextAgent = 0;
   /** Timers of retries by this process. */
   readonly #retries: Map<string, ReturnType<typeof setTimeout>> = new Map();
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -46,11 +56,12 @@ export class SessionSweep {
 
   /**
    * Returns ids of sessions to work on: those with a stop request, of any agent, those whose lease expired, longest
-   * expired first, and those that wait for a worker.
+   * expired first, and those that wait for a worker: of all agents, or, in regular polls, of those that had waiting
+   * sessions and of some others in turn.
    */
-  async find(): Promise<FoundSessions> {
+  async find(isRegular: boolean = false): Promise<FoundSessions> {
     try {
-      const found = await this.#find();
+      const found = await this.#find(isRegular);
       this.#isStoreDown = false;
       return found;
     } catch (error) {
@@ -59,12 +70,13 @@ export class SessionSweep {
     }
   }
 
-  async #find(): Promise<FoundSessions> {
+  async #find(isRegular: boolean): Promise<FoundSessions> {
     const agents = this.#agents;
     const stops = await this.#store.urgent({ agents: [], limit: MOST });
     const urgent = await this.#store.urgent({ agents, limit: MOST });
     const waiting: string[] = [];
-    for (const agent of agents) waiting.push(...(await this.#waiting(agent)));
+    for (const agent of isRegular ? this.#agentsToPoll() : agents)
+      waiting.push(...(await this.#waiting(agent)));
     if (this.#isStoreDown) this.#forgetFailures();
     this.#free = new Set([...stops, ...urgent, ...waiting]);
     const toStop = new Set(stops);
@@ -81,21 +93,32 @@ export class SessionSweep {
     };
   }
 
-  /** Returns the sessions that have waited longer than a queue needs to deliver them. */
+  /** Returns those of the found sessions that have waited longer than a queue needs to deliver them. */
   overdue(waiting: readonly string[]): readonly string[] {
-    const now = performance.now();
-    for (const [id, { lastAt }] of this.#found)
-      if (lastAt + FORGOTTEN_MS < now) this.#found.delete(id);
-    return waiting.filter((id) => {
-      const { firstAt } = this.#found.get(id) ?? { firstAt: now };
-      this.#found.set(id, { firstAt, lastAt: now });
-      return firstAt + DELIVERY_MS <= now;
-    });
+    const latest = performance.now() - DELIVERY_MS;
+    const found = [...this.#found.values()];
+    return waiting.filter((id) =>
+      found.some((known) => (known.get(id)?.firstAt ?? Infinity) <= latest),
+    );
   }
 
   /** Whether a worker may claim the session even if its row appears leased, because the clock may have been changed. */
   isFree(sessionId: string): boolean {
     return this.#free.has(sessionId);
+  }
+
+  /** Returns the agents for which sessions waited in their last poll, and the next ones of the others in turn. */
+  #agentsToPoll(): ReadonlySet<string> {
+    const agents = this.#agents;
+    const some = new Set(
+      agents.filter((agent) => this.#lastOwners.has(agent) || this.#found.has(agent)),
+    );
+    const others = agents.length - some.size;
+    for (let n = 0; n < Math.min(others, IDLE_AGENTS_AT_A_TIME); n++) {
+      while (some.has(agents[this.#nextAgent % agents.length] ?? '')) this.#nextAgent++;
+      some.add(agents[this.#nextAgent++ % agents.length] ?? '');
+    }
+    return some;
   }
 
   /** Returns the next page of sessions that wait for an agent. Each poll continues where the last one ended. */
@@ -111,7 +134,19 @@ export class SessionSweep {
     if (found.ids.length === 0 && last !== undefined) found = await page();
     if (found.afterOwner === null) this.#lastOwners.delete(agent);
     else this.#lastOwners.set(agent, found.afterOwner);
+    this.#noteWaiting(agent, found.ids, last === undefined && found.afterOwner === null);
     return found.ids;
+  }
+
+  /** Records which sessions wait. If these are all, others have had their turn and wait anew the next time. */
+  #noteWaiting(agent: string, ids: readonly string[], areAll: boolean): void {
+    const now = performance.now();
+    const known = [...(this.#found.get(agent) ?? [])];
+    const before = new Map(known.filter(([, { lastAt }]) => lastAt + FORGOTTEN_MS >= now));
+    const found = new Map(areAll ? [] : before);
+    for (const id of ids) found.set(id, { firstAt: before.get(id)?.firstAt ?? now, lastAt: now });
+    if (found.size > 0) this.#found.set(agent, found);
+    else this.#found.delete(agent);
   }
 
   /** Leaves a session out for a while, after work on it failed before the failure could be stored. */
@@ -127,7 +162,7 @@ export class SessionSweep {
   }
 
   noteWork(sessionId: string): void {
-    this.#found.delete(sessionId);
+    for (const found of this.#found.values()) found.delete(sessionId);
     this.#troubled.delete(sessionId);
   }
 
@@ -147,18 +182,18 @@ export class SessionSweep {
   }
 
   /** Polls now and then every second, or more often with a short lease. Runs one poll at a time. */
-  start(look: () => Promise<void>): void {
+  start(poll: (isRegular: boolean) => Promise<void>): void {
     if (this.#timer !== null) return;
-    let isLooking = false;
-    const tick = async (): Promise<void> => {
-      if (isLooking) return;
-      isLooking = true;
-      await look();
-      isLooking = false;
+    let isPolling = false;
+    const tick = async (isRegular: boolean): Promise<void> => {
+      if (isPolling) return;
+      isPolling = true;
+      await poll(isRegular);
+      isPolling = false;
     };
-    this.#tick = tick;
-    this.#timer = setInterval(() => void tick(), this.#everyMs);
-    void tick();
+    this.#tick = () => tick(false);
+    this.#timer = setInterval(() => void tick(true), this.#everyMs);
+    void tick(false);
   }
 
   /** Polls now, if started. */

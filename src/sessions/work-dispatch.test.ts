@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { SessionBus } from './bus/session-bus.ts';
 import type { ExecutionQueue, LocalWork } from './execution-queue.ts';
 import { inProcessQueue } from './in-process-queue.ts';
 import type { SessionRow } from './session-rows.ts';
@@ -61,4 +62,20 @@ describe('WorkDispatch.addFound', () => {
     }
     expect(firsts.size).toBeGreaterThan(1);
   });
+});
+
+describe('WorkDispatch.wake', () => {
+  it.each([
+    [false, 0],
+    [true, 1],
+  ])(
+    'with a shared queue whose server is down (%s) sends %i messages over the bus',
+    async (isDown, sent) => {
+      const { dispatch } = setUp({ ...sharedQueue(0).queue, isDown });
+      const wake = vi.fn();
+      dispatch.bus = { wake } as unknown as SessionBus; // all that it calls
+      await dispatch.wake({ id: 's', owner: 'o', agent: 'a' }, false);
+      expect(wake).toHaveBeenCalledTimes(sent);
+    },
+  );
 });

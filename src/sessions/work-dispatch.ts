@@ -50,8 +50,9 @@ export class WorkDispatch {
   /** Hands a request to a process that works. Where none takes it, a sweep finds the session. */
   async wake(session: WorkSession, isStop: boolean): Promise<void> {
     const isAdded = await this.add(session, isStop);
+    const { queue } = this.#options;
     // another process may have capacity now
-    const waits = !this.#isShared && this.#options.queue.waiting > 0;
+    const waits = this.#isShared ? queue.isDown === true : queue.waiting > 0;
     if (!isAdded || waits) this.bus?.wake(session, isStop);
   }
 

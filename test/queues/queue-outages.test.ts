@@ -46,6 +46,20 @@ describeServers('a shared queue', (server, newQueues) => {
     expect([sender.errors.length, queue.errors.length]).toEqual([1, 1]);
   });
 
+  it('refuses nothing during an outage, and enforces its limit again afterward', async () => {
+    const queue = newQueues()({ maxWaiting: 3 });
+    for (const id of idsOf('before', 3)) await queue.add(id);
+    expect(queue.isFull).toBe(true);
+    await server().kill();
+    await expect.poll(() => [queue.isDown, queue.isFull]).toEqual([true, false]);
+    // the store has them, and a worker finds them there
+    for (const id of idsOf('meanwhile', 5)) await queue.add(id);
+    expect(queue.isFull).toBe(false);
+    await server().restart();
+    await expect.poll(() => [queue.isDown, queue.isFull]).toEqual([false, true]);
+    await expect(async () => queue.add('after')).rejects.toMatchObject({ code: 'queue_full' });
+  });
+
   it('works on sessions that are added after the server lost all its data', async () => {
     const open = newQueues();
     const [sender, queue] = [open(), open({ concurrency: 1 })];

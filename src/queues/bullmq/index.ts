@@ -18,7 +18,10 @@ export type { BullConnection } from './bull-connection.ts';
 export interface BullQueueOptions extends ConcurrencyOptions {
   /** Server of the queue. PostgreSQL needs a connection that supports LISTEN, so not PgBouncer in transaction mode. */
   readonly connection: BullConnection;
-  /** Most sessions that may wait for their turn, in all processes together. Default 10,000. */
+  /**
+   * Most sessions that may wait for their turn, in all processes together. Not enforced while the server is
+   * unreachable. Default 10,000.
+   */
   readonly maxWaiting?: number;
   /** Prefix of the keys in Redis, or schema in PostgreSQL. Default `onward_queue`. */
   readonly prefix?: string;
@@ -75,6 +78,9 @@ export function bullQueue(options: BullQueueOptions): ExecutionQueue {
     },
     get waiting() {
       return server.waiting;
+    },
+    get isDown() {
+      return server.isDown;
     },
     local: turns,
     async drain(): Promise<void> {

@@ -61,9 +61,14 @@ export class QueueServer {
     this.#options = options;
   }
 
-  /** Number of waiting jobs, as far as this process knows. */
+  /** Number of jobs that wait on the server, as far as this process knows: none while the server is unreachable. */
   get waiting(): number {
-    return this.#counted + this.#addedSince + this.#owed.size;
+    return this.#link ? this.#counted + this.#addedSince : 0;
+  }
+
+  /** Whether the server is unreachable, so that only a sweep or the bus brings sessions to other processes. */
+  get isDown(): boolean {
+    return this.#ended !== null && this.#link === null;
   }
 
   /** Connects, and reconnects after each loss, until `close`. A worker also takes jobs. */
@@ -155,7 +160,8 @@ export class QueueServer {
   /** Whether no job waits and nothing has failed since a recent poll. */
   #isQuiet(): boolean {
     const isRecent = performance.now() - this.#checkedAt < IDLE_MS;
-    return isRecent && this.waiting === 0 && this.#failedAt < this.#checkedAt;
+    const isEmpty = this.waiting === 0 && this.#owed.size === 0;
+    return isRecent && isEmpty && this.#failedAt < this.#checkedAt;
   }
 
   async #addOwed(link: QueueLink): Promise<void> {
