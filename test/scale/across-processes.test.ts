@@ -1,7 +1,7 @@
 import type { Envelope } from 'onward/broadcasting';
 import { newUiState, reduceEnvelope } from 'onward/ui';
 import { expect, it, vi } from 'vitest';
-import { endsIn, followerOf, hasEnded, textIn } from '../setup/following.ts';
+import { answerIn, endsIn, followerOf, hasEnded, textIn } from '../setup/following.ts';
 import { ann, callIds, codeOf, until, waiting } from '../setup/sessions.ts';
 import { connect, liveOn } from '../setup/sse.ts';
 import { tcpProxy } from '../setup/tcp-proxy.ts';
@@ -50,12 +50,12 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     await until(() => textIn(late.seen) === 'All is ');
     open('rest');
     await hasEnded(late);
-    expect(textIn(late.seen)).toBe('All is well.');
+    expect(answerIn(late.seen)).toBe('All is well.');
     await client.send(id, planText({ say: ['And ', '@more', 'now.'] }), ann);
-    await until(() => textIn(late.seen) === 'All is well.And ');
+    await until(() => answerIn(late.seen) === 'All is well.And ');
     open('more');
     await hasEnded(late, 2);
-    expect(textIn(late.seen)).toBe('All is well.And now.');
+    expect(answerIn(late.seen)).toBe('All is well.And now.');
   });
 
   it('take over from a killed worker, and the text that a client is shown becomes the new one', async () => {

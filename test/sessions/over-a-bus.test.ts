@@ -2,7 +2,14 @@ import { inProcessQueue, type InferenceDriver, type SessionRuntime } from 'onwar
 import { inProcessBus, type MessageBus } from 'onward/bus';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { followerOf, hasEnded, numberedIn, speaking, textIn } from '../setup/following.ts';
+import {
+  answerIn,
+  followerOf,
+  hasEnded,
+  numberedIn,
+  speaking,
+  textIn,
+} from '../setup/following.ts';
 import {
   ann,
   builderWith,
@@ -152,7 +159,7 @@ describe('text from another process', () => {
     await until(() => textIn(reader.seen) === 'All is ');
     hold.open();
     await hasEnded(reader);
-    expect(textIn(reader.seen)).toBe('All is well.');
+    expect(answerIn(reader.seen)).toBe('All is well.');
   });
 
   it('is delivered from its beginning to a reader that joins late, even without earlier readers', async () => {
@@ -176,7 +183,7 @@ describe('text from another process', () => {
     await until(() => textIn(reader.seen) === 'All is ');
     hold.open();
     await hasEnded(reader);
-    expect(textIn(reader.seen)).toBe('All is well.');
+    expect(answerIn(reader.seen)).toBe('All is well.');
     expect(numberedIn(reader.seen).length).toBeGreaterThan(3);
   });
 

@@ -77,6 +77,17 @@ export function textIn(seen: readonly FollowedEvent[]): string {
   return seen.map(({ event }) => (event.type === 'StreamChunk' ? event.content : '')).join('');
 }
 
+/** The text of all answers: a finished message replaces its chunks, of which the last may come after it and be dropped. */
+export function answerIn(seen: readonly FollowedEvent[]): string {
+  const answers = new Map<string, string>();
+  for (const { event } of seen)
+    if (event.type === 'StreamChunk')
+      answers.set(event.messageId, (answers.get(event.messageId) ?? '') + event.content);
+    else if (event.type === 'MessageAdded' && event.role === 'assistant')
+      answers.set(event.messageId, event.content);
+  return [...answers.values()].join('');
+}
+
 export const endsIn = (seen: readonly FollowedEvent[]): number =>
   seen.filter(
     ({ event }) =>
