@@ -78,7 +78,7 @@ describe('the connection to a shared queue', () => {
     server.open(true);
     expect(await server.add(job('a'), 1)).toBe(false);
     server.addLater(job('a'), 1);
-    expect(server.waiting).toBe(1);
+    expect([server.waiting, server.isDown]).toEqual([0, true]);
     await pass(30_000);
     expect(attempts.length).toBeGreaterThan(10);
     expect(reported).toEqual([new Error('gone')]);
