@@ -66,10 +66,15 @@ describe('a conversation with the demo agent in the console', () => {
     await card('lead_1921').getByRole('button', { name: 'Edit arguments' }).click();
     await card('lead_1921').getByLabel('notify_owner').selectOption('false');
     await page.getByText('1 change: notify_owner true → false').waitFor();
-    await page.getByRole('button', { name: 'Approve with changes' }).click();
+    // cards move when one is answered, so each answer is awaited before the next click
+    const approveChanges = page.getByRole('button', { name: 'Approve with changes' });
+    await approveChanges.click();
+    await approveChanges.waitFor({ state: 'hidden' });
     await card('lead_1874').getByRole('button', { name: 'Deny…' }).click();
-    await card('lead_1874').getByRole('textbox').fill('still in negotiation');
+    const reason = card('lead_1874').getByRole('textbox');
+    await reason.fill('still in negotiation');
     await card('lead_1874').getByRole('button', { name: /^Deny/ }).last().click();
+    await reason.waitFor({ state: 'hidden' });
     await card('lead_1902').getByRole('button', { name: 'Approve' }).click();
     await status(page, 'Completed');
     await page.getByText(/Denied by a person: still in negotiation/).waitFor();
