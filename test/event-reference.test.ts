@@ -14,7 +14,12 @@ import type { AgentEventType } from '../src/events/agent-event.ts';
 const { toolCall, error } = ScenarioStep;
 const text = readFileSync('docs/events.md', 'utf8');
 
-const spent = { usage: { input: 150, output: 50, total: 200 }, cost: 0.0012 };
+const spent = {
+  usage: { input: 150, output: 50, total: 200 },
+  cost: 0.0012,
+  model: 'gpt-5-2025-08-07',
+  requestId: 'req_7f2c94e1',
+};
 const agentId = '1f3a9c02-5d1e-4c8a-9b57-2e6f0d8c4a11';
 
 /** Three runs that emit every event type. Returns the events and the broadcast envelopes. */

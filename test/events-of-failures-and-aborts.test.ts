@@ -45,6 +45,7 @@ describe('events of failures and aborts', () => {
         stepNumber: 1,
         attempt: 1,
         waitMs: 2000,
+        modelCall: { firstTokenMs: 0 },
         error: {
           type: 'rate_limit',
           code: 'scripted',

@@ -70,6 +70,7 @@ describe('events of a run', () => {
         finishReason: 'stop',
         usage,
         outcome: state.lastContinuationOutcome,
+        modelCall: { firstTokenMs: 0 },
       },
       { type: 'ContinuationEvaluated', index: 7, stepNumber: 1, outcome: after!.outcome },
       { type: 'AgentStateUpdated', index: 8, status: 'completed', stepCount: 1 },

@@ -132,7 +132,11 @@ describe('event listeners', () => {
   it('a run ends in the same state with and without listeners', async () => {
     const shape = (state: AgentState): unknown =>
       JSON.parse(
-        JSON.stringify({ ...state.toJSON(), agentId: '', execution: null, executionStartedAt: '' })
+        JSON.stringify(
+          { ...state.toJSON(), agentId: '', execution: null, executionStartedAt: '' },
+          // only a streamed call has a first token
+          (key, value: unknown) => (key === 'modelCall' ? undefined : value),
+        )
           .replaceAll(/(?:msg|stp)_\w+/g, 'id')
           .replaceAll(state.execution.id, 'execution'),
       );

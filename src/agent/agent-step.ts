@@ -3,6 +3,7 @@ import type { ModelFailure } from '../continuation/model-failure.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
+import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
@@ -30,8 +31,12 @@ export interface AgentStep {
   /** In the order of the calls. */
   readonly results: readonly ToolResult[];
   readonly errors: readonly ErrorRecord[];
+  /** What the provider reported about the model call; absent if it reported nothing. */
+  readonly modelCall?: ModelCallInfo;
   /** Usage, nested agents included. */
   readonly usage: Usage;
+  /** Usage of the model call itself; absent if it is all of `usage`. */
+  readonly modelUsage?: Usage;
   /** Null if the price is unknown. */
   readonly cost: number | null;
   readonly finishReason: FinishReason | null;

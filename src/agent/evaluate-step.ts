@@ -221,19 +221,22 @@ function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: Continua
   const [failure] = errors;
   if (step.type === 'error' && failure) {
     if (events.wants('StepFailed')) {
-      const failed = { stepNumber, attempt, error: failure, waitMs: step.waitMs ?? 0 };
-      events.emit(
-        'StepFailed',
-        step.model === undefined ? failed : { ...failed, model: step.model },
-      );
+      events.emit('StepFailed', {
+        stepNumber,
+        attempt,
+        error: failure,
+        waitMs: step.waitMs ?? 0,
+        ...(step.model !== undefined && { model: step.model }),
+        ...(step.modelCall && { modelCall: step.modelCall }),
+      });
     }
     if (draft.hasShown && events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber, attempt });
     if (outcome.shouldContinue) announceFallback(run, step);
   } else {
     if (events.wants('TokenUsageReported')) events.emit('TokenUsageReported', { usage, cost });
-    if (events.wants('AgentStepCompleted'))
-      events.emit('AgentStepCompleted', {
+    if (events.wants('AgentStepCompleted')) {
+      const completed = {
         stepNumber,
         durationMs: step.durationMs,
         hasToolCalls: step.toolCalls.length > 0,
@@ -241,7 +244,10 @@ function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: Continua
         finishReason: step.finishReason,
         usage,
         outcome,
-      });
+      };
+      const { modelCall } = step;
+      events.emit('AgentStepCompleted', modelCall ? { ...completed, modelCall } : completed);
+    }
   }
   if (events.wants('ContinuationEvaluated'))
     events.emit('ContinuationEvaluated', { stepNumber, outcome });

@@ -8,14 +8,13 @@ import type {
   InferenceRequest,
   InferenceResponse,
 } from '../inference/inference-driver.ts';
-import { brokenOff, readFailure, type PartialAnswer } from '../inference/inference-error.ts';
+import { brokenOff, readFailure } from '../inference/inference-error.ts';
 import { isReport, MAX_CALLS, readResponse, type ReadCall } from '../inference/read-response.ts';
-import { costOfUsage } from '../inference/prices.ts';
-import { costOf, usageOf, type Usage } from '../inference/usage.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { withFiles } from './answer-files.ts';
 import { HookFailure } from './hooks.ts';
+import { ModelCallLog } from './model-call-log.ts';
 import { endCoolDown } from './model-chain.ts';
 import { ReasoningDeltas } from './reasoning-deltas.ts';
 import type { Run } from './run.ts';
@@ -29,15 +28,16 @@ export class ModelAnswer {
   readonly #ids: string[] = [];
   readonly #names: string[] = [];
   readonly #deltas: ToolCallDeltas[] = [];
+  readonly #log: ModelCallLog;
   #reasoning: ReasoningDeltas | null = null;
   #hold: LeakFilter | null = null;
   #text: TextStream | null = null;
-  #partial: PartialAnswer = {};
   #closed = false;
 
   constructor(run: Run, draft: StepDraft) {
     this.#run = run;
     this.#draft = draft;
+    this.#log = new ModelCallLog(run, draft);
   }
 
   /** Calls the model, and streams if chunks or deltas have a listener. */
@@ -48,16 +48,14 @@ export class ModelAnswer {
     const proof = journal?.confirm();
     if (proof) return proof.then(() => this.infer(request));
     if (this.#draft.hasShown) this.#discard();
+    this.#log.start();
     if (driver.stream && streamed.some((type) => events.wants(type)))
       return this.#stream(driver.stream(request, cancellation));
     return cancellation.race(driver.infer(request, cancellation));
   }
 
-  /** Notes the usage of the call, which counts even if a hook changes the answer. */
   noted(response: InferenceResponse): InferenceResponse {
-    const { usage, cost = null } = response ?? {};
-    if (usage) this.#partial = { usage, cost };
-    return response;
+    return this.#log.returned(response);
   }
 
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
@@ -84,8 +82,9 @@ export class ModelAnswer {
   }
 
   #take(chunk: Exclude<InferenceChunk, { type: 'done' }>): void {
+    if (chunk.type === 'usage') return this.#log.used(chunk);
+    this.#log.chunk();
     if (chunk.type === 'content') this.#show(this.#hold?.push(chunk.text) ?? chunk.text);
-    else if (chunk.type === 'usage') this.#partial = chunk;
     else if (chunk.type === 'reasoning') this.#reasoningDeltas.push(chunk.text);
     else this.#takeDelta(chunk);
   }
@@ -161,17 +160,15 @@ export class ModelAnswer {
   accept(response: InferenceResponse): void {
     const draft = this.#draft;
     const read = readResponse(response);
-    const usage = response?.usage ?? this.#partial.usage;
-    const told = response?.cost ?? this.#partial.cost;
-    draft.usage = usageOf(usage);
-    // without usage the cost is unknown, not 0
-    draft.cost = usage ? this.#costOf(draft.usage, told) : costOf(told);
+    this.#log.keepUsage(response ?? {});
     if (isReport(read)) {
+      this.#log.keepReport(response ?? {});
       draft.failure = this.#run.record(read);
       if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
       return;
     }
     draft.finishReason = read.finishReason;
+    this.#log.keepReport(response);
     endCoolDown(draft.model);
     if (reasoningOf(response)) this.#reasoningDeltas.end(reasoningOf(response));
     else this.#reasoning?.end(null);
@@ -249,7 +246,8 @@ export class ModelAnswer {
     if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
     this.#showRest();
     this.#reasoning?.end(null);
-    this.#keepUsage(this.#partial);
+    this.#log.keepPartialUsage();
+    this.#log.keepReport();
     if (draft.shown === '') return;
     const reasoning = this.#reasoning?.received ?? null;
     this.#addMessage(draft.shown, { reasoning, metadata: { cut: true } });
@@ -258,29 +256,24 @@ export class ModelAnswer {
   /** Keeps only what the call is known to have used: another process calls the model again. */
   drop(): void {
     this.#draft.isTruncated = true;
-    if (this.#partial.usage !== undefined) this.#keepUsage(this.#partial);
+    if (this.#log.isUsageKnown) this.#log.keepUsage({});
   }
 
   fail(thrown: unknown): void {
-    const fromHook = thrown instanceof HookFailure;
-    const { report, partial } = readFailure(thrown);
-    this.#draft.failure = this.#run.record(
-      fromHook ? { type: 'unknown', code: 'hook_failed', message: thrown.message } : report,
-    );
-    this.#keepUsage({ ...this.#partial, ...partial });
-  }
-
-  /** Cost from the driver, else from the price table. */
-  #costOf(usage: Usage, told: number | null | undefined): number | null {
-    const { price } = this.#draft.model;
-    return costOf(told) ?? (price === null ? null : costOfUsage(usage, price));
-  }
-
-  #keepUsage({ usage, cost }: PartialAnswer): void {
     const draft = this.#draft;
-    if (usage === undefined) draft.notes.push('usageUnknown');
-    draft.usage = usageOf(usage);
-    draft.cost = usage === undefined ? costOf(cost) : this.#costOf(draft.usage, cost);
+    const { report, partial } = readFailure(thrown);
+    const { requestId: given, ...failed } = report;
+    const fromHook = thrown instanceof HookFailure;
+    this.#log.keepReport(
+      fromHook ? {} : { ...(given !== undefined && { requestId: given }), ...partial },
+    );
+    const requestId = draft.modelCall?.requestId;
+    draft.failure = this.#run.record(
+      fromHook
+        ? { type: 'unknown', code: 'hook_failed', message: thrown.message }
+        : { ...failed, ...(requestId !== undefined && { requestId }) },
+    );
+    this.#log.keepPartialUsage(partial);
   }
 }
 

@@ -17,6 +17,8 @@ const usageFields = fields({
   total: 'number?',
   cachedInput: 'number?',
   reasoning: 'number?',
+  cacheWrite: 'number?',
+  cacheWrite1h: 'number?',
 });
 const counters = { usage: 'object?', stepCount: 'number?', answeredSteps: 'number?' } as const;
 const infoFields = fields({
@@ -63,6 +65,8 @@ const stepFields = fields({
   attempt: 'number?',
   model: 'string?',
   fallback: 'string?',
+  modelCall: 'object?',
+  modelUsage: 'object?',
   failedModels: 'list?',
   messageIds: 'list?',
   toolCalls: 'list',
@@ -88,7 +92,14 @@ const approvalFields = fields({
 const evaluationFields = fields({ criterion: 'string', decision: 'string', reason: 'string' });
 
 const resultFields = fields({ callId: 'string', kind: 'string' });
-const errorFields = fields({ type: 'string', message: 'string' });
+const errorFields = fields({ type: 'string', message: 'string', requestId: 'string?' });
+const modelCallFields = fields({
+  model: 'string?',
+  requestId: 'string?',
+  rawFinishReason: 'string?',
+  warnings: 'list?',
+  firstTokenMs: 'number?',
+});
 const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });
 const pauseFields = fields({ kind: 'string', at: 'string' });
@@ -146,8 +157,21 @@ const lists = [
   ['failedModels', modelFields],
 ] as const;
 
+function callProblem(step: unknown): Problem | null {
+  const call = fieldOf(step, 'modelCall') ?? {};
+  const usage = fieldOf(step, 'modelUsage') ?? {};
+  return (
+    within('.modelCall', recordProblem(call, modelCallFields)) ??
+    within('.modelCall.warnings', listProblem(fieldOf(call, 'warnings') ?? [], textProblem)) ??
+    within('.modelUsage', recordProblem(usage, usageFields))
+  );
+}
+
+const textProblem = (item: unknown): Problem | null =>
+  typeof item === 'string' ? null : { at: '', seen: item, expected: 'a string' };
+
 function stepProblem(step: unknown): Problem | null {
-  const own = recordProblem(step, stepFields) ?? usageProblem(step);
+  const own = recordProblem(step, stepFields) ?? usageProblem(step) ?? callProblem(step);
   if (own) return own;
   for (const [key, expected] of lists) {
     const list = fieldOf(step, key) ?? [];

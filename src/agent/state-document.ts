@@ -108,6 +108,7 @@ function readStep(step: AgentStepJSON): AgentStep {
     ...emptyStep,
     ...step,
     usage: { ...zeroUsage, ...step.usage },
+    ...(step.modelUsage && { modelUsage: { ...zeroUsage, ...step.modelUsage } }),
     durationMs: time(step.durationMs ?? 0),
     outcome: readOutcome(step.outcome),
   });

@@ -2,6 +2,7 @@ import { isoTime } from '../clock.ts';
 import { addShares, type FamilyShare } from '../continuation/family-share.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
+import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
 import { messageId, stepId } from '../ids.ts';
 import { own } from '../json.ts';
@@ -60,7 +61,11 @@ export class StepDraft {
   /** Errors of an answered step without a call: a format mismatch, or a hook that threw after the answer. */
   extraErrors: ErrorRecord[] | null = null;
   isTruncated = false;
+  /** What the provider reported about the model call. */
+  modelCall: ModelCallInfo | null = null;
   usage: Usage = zeroUsage;
+  /** Usage of the model call; null while no nested agent has added to `usage`. */
+  modelUsage: Usage | null = null;
   cost: number | null = 0;
   /** Part of it used by nested agents in this run. */
   family: readonly FamilyShare[] | null = null;
@@ -148,7 +153,9 @@ export class StepDraft {
     if (step.problems) draft.problems = draft.calls.map(({ id }) => own(step.problems ?? {}, id));
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));
     draft.messageIds = [...step.messageIds];
+    draft.modelCall = step.modelCall ?? null;
     draft.usage = step.usage;
+    draft.modelUsage = step.modelUsage ?? null;
     draft.cost = step.cost;
     draft.finishReason = step.finishReason;
     draft.notes.push(...step.notes);
@@ -159,6 +166,7 @@ export class StepDraft {
 
   /** Adds the usage of nested agents. */
   addSpending({ usage, cost, shares }: Spending): void {
+    this.modelUsage ??= this.usage;
     this.usage = addUsage(this.usage, usage);
     this.cost = addCost(this.cost, cost);
     this.family = addShares(this.family ?? [], shares);
@@ -230,6 +238,8 @@ export class StepDraft {
       outcome: null,
     };
     if (this.modelId !== null) step.model = this.modelId;
+    if (this.modelCall !== null) step.modelCall = this.modelCall;
+    if (this.modelUsage !== null) step.modelUsage = this.modelUsage;
     if (waitMs !== null) step.waitMs = waitMs;
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;
     if (this.softLanding !== null) step.softLanding = this.softLanding;

@@ -5,6 +5,7 @@ import { factsOf } from '../continuation/facts-of.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { answerText } from '../trace/answer-text.ts';
 import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
+import { modelCallFacts } from '../trace/model-call-facts.ts';
 import { counted, countText, durationText, exactMoneyText } from '../number-text.ts';
 import { costText, oneLine } from './format.ts';
 import type { Paint } from './paint.ts';
@@ -142,6 +143,14 @@ export const answerLines = ({ steps }: Trace): string[] =>
       approval ? [`Step ${number}: ${oneLine(`${name} ${answerText(approval)}`, 300)}.`] : [],
     ),
   );
+
+/** Returns what the provider reported about the model call of a step; null if it reported nothing. */
+export function modelCallLine(step: TraceStep): string | null {
+  const facts = modelCallFacts(step).map(({ text, code }) =>
+    oneLine(code === undefined ? text : `${text} ${code}`, 300),
+  );
+  return facts.length === 0 ? null : `Model call: ${facts.join(' · ')}`;
+}
 
 /** Returns how time and budget were spent. */
 export function totalsLine({ totals }: Trace): string {

@@ -11,6 +11,8 @@ export interface ErrorRecord {
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
   readonly toolName?: string;
+  /** On a failed model call: the provider's id of the request. */
+  readonly requestId?: string;
   readonly at: string;
 }
 

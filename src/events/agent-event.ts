@@ -3,6 +3,7 @@ import type { AgentStatus, PauseKind } from '../continuation/run-status.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
+import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ApprovalRecord } from '../tools/tool-result.ts';
@@ -130,6 +131,8 @@ interface EventFields {
     readonly hasToolCalls: boolean;
     readonly errorCount: number;
     readonly finishReason: FinishReason | null;
+    /** What the provider reported about the model call; absent if it reported nothing. */
+    readonly modelCall?: ModelCallInfo;
     readonly usage: Usage;
     readonly outcome: ContinuationOutcome;
   };
@@ -140,6 +143,7 @@ interface EventFields {
     readonly waitMs: number;
     /** Id of the model; absent if the agent has no fallback models. */
     readonly model?: string;
+    readonly modelCall?: ModelCallInfo;
   };
   /** A model failed, and the run continues with another one. */
   readonly ModelFallback: {

@@ -3,6 +3,7 @@ import type { FilePart, ImagePart } from '../messages/content-part.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { JsonSchema } from '../tools/schema.ts';
+import type { ProviderReport } from './model-call-info.ts';
 import type { Usage } from './usage.ts';
 
 /** Why an answer ended. After `pause_turn` the provider continues the same turn with the next request. */
@@ -44,15 +45,13 @@ export interface InferredToolCall {
   readonly argsRaw?: string;
 }
 
-export interface InferenceResponse {
+export interface InferenceResponse extends ProviderReport {
   /** Text for the user; never tool arguments. */
   readonly content: string;
   readonly toolCalls: readonly InferredToolCall[];
   readonly reasoning?: string | null;
   readonly refusal?: string | null;
   readonly finishReason: FinishReason | (string & {});
-  /** The finish reason in the provider's own word. */
-  readonly rawFinishReason?: string;
   /** Images and files of the answer, which become parts of the message. */
   readonly files?: readonly (ImagePart | FilePart)[];
   /** Usage; null if the wire reported none. */

@@ -3,10 +3,11 @@ import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { isRecord } from '../json.ts';
 import type { InferredToolCall } from './inference-driver.ts';
+import type { ProviderReport } from './model-call-info.ts';
 import type { Usage } from './usage.ts';
 
 /** The part of an answer that arrived before a model call failed. Calls may be incomplete, and none of them may run. */
-export interface PartialAnswer {
+export interface PartialAnswer extends ProviderReport {
   readonly content?: string;
   readonly toolCalls?: readonly InferredToolCall[];
   readonly usage?: Partial<Usage>;

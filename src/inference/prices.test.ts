@@ -34,7 +34,7 @@ describe('priceOf', () => {
 });
 
 describe('costOfUsage', () => {
-  const price = { input: 2, cachedInput: 0.5, output: 10 };
+  const price = { input: 2, cachedInput: 0.5, output: 10, cacheWrite: 2.5, cacheWrite1h: 4 };
   it.each<[Parameters<typeof usageOf>[0], number, string]>([
     [{ input: 1e6, output: 1e6 }, 12, 'input and output'],
     [{ input: 1e6, cachedInput: 1e6 }, 0.5, 'cached input is cheaper'],
@@ -47,6 +47,17 @@ describe('costOfUsage', () => {
     ],
     [{ input: 1e6, output: 1e6, total: 9e6 }, 12, 'an unexplained total is not billed'],
     [{ input: 1e6, cachedInput: 2e6 }, 0.5, 'more cached input than input'],
+    [{ input: 1e6, cacheWrite: 1e6 }, 2.5, 'D83: a cache write is dearer'],
+    [
+      { input: 1e6, cachedInput: 2e5, cacheWrite: 3e5, cacheWrite1h: 1e5 },
+      1 + 0.1 + 0.5 + 0.4,
+      'D83: partly read, written, and written for an hour',
+    ],
+    [
+      { input: 1e6, cachedInput: 6e5, cacheWrite: 9e5, cacheWrite1h: 9e9 },
+      0.3 + 1.6,
+      'D83: more written input than input',
+    ],
     [{}, 0, 'nothing'],
   ])('%j costs %s (%s)', (report, cost) => {
     expect(costOfUsage(usageOf(report), price)).toBeCloseTo(cost, 10);
@@ -55,6 +66,21 @@ describe('costOfUsage', () => {
   it('cached input without a price costs as much as uncached', () => {
     const usage = usageOf({ input: 1e6, cachedInput: 1e6 });
     expect(costOfUsage(usage, { input: 2, output: 10 })).toBe(2);
+  });
+
+  it('D83: a cache write without a price costs as much as input', () => {
+    const usage = usageOf({ input: 1e6, cacheWrite: 1e6, cacheWrite1h: 5e5 });
+    expect(costOfUsage(usage, { input: 2, output: 10 })).toBe(2);
+    expect(costOfUsage(usage, { input: 2, output: 10, cacheWrite: 3 })).toBe(3);
+  });
+
+  it('a long call has its own prices, for all its tokens', () => {
+    const long = { ...price, above: { tokens: 200_000, input: 4, output: 20 } };
+    expect(costOfUsage(usageOf({ input: 200_000, output: 1e5 }), long)).toBeCloseTo(0.4 + 1, 10);
+    expect(costOfUsage(usageOf({ input: 200_001, output: 1e5 }), long)).toBeCloseTo(
+      0.800004 + 2,
+      10,
+    );
   });
 });
 
@@ -69,6 +95,8 @@ describe('a table', () => {
       { m: { input: 1, output: 1, cachedInput: Number.POSITIVE_INFINITY } },
     ],
     ['no price', { m: null }],
+    ['a bad price for cache writes', { m: { input: 1, output: 1, cacheWrite: '1' } }],
+    ['a bad price for long calls', { m: { input: 1, output: 1, above: { input: 1, output: 1 } } }],
   ])('with %s is rejected', (_what, table) => {
     expect(() => checkPrices('prices', table)).toThrow(/^prices\["m"\].*dollars per million/);
   });

@@ -1,43 +1,56 @@
 import { invalidOption } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
+import { priceRows, type Amounts } from './list-prices.ts';
 import type { Usage } from './usage.ts';
 
 /** US dollars per million tokens. Reasoning is billed as output. */
-export interface Price {
+export interface TokenPrices {
   readonly input: number;
   readonly output: number;
   /** Price of cached input. Default: the price of uncached input. */
   readonly cachedInput?: number;
+  /** Price of input that is written to a prompt cache. Default: the price of uncached input. */
+  readonly cacheWrite?: number;
+  /** Price of input that is written to a prompt cache for an hour. Default: `cacheWrite`. */
+  readonly cacheWrite1h?: number;
+}
+
+/** Prices of a model, in US dollars per million tokens. */
+export interface Price extends TokenPrices {
+  /** Prices of a whole call with more than `tokens` input tokens. Default: the same as of other calls. */
+  readonly above?: TokenPrices & { readonly tokens: number };
 }
 
 /** Prices by model name or by its prefix; the longest match wins. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
+const tokenPrices = ([
+  input,
+  output,
+  cachedInput,
+  cacheWrite,
+  cacheWrite1h,
+]: Amounts): TokenPrices => ({
+  input,
+  output,
+  ...(cachedInput !== undefined && { cachedInput }),
+  ...(cacheWrite !== undefined && { cacheWrite }),
+  ...(cacheWrite1h !== undefined && { cacheWrite1h }),
+});
+
 /**
- * List prices of common models, as of November 2025. Your own table takes precedence; other models have no known
- * price.
+ * List prices of common models, from the source that `listPriceSource` names. Your own table takes precedence; other
+ * models have no known price.
  */
-export const listPrices: PriceTable = {
-  'gpt-5.1': { input: 1.25, cachedInput: 0.125, output: 10 },
-  'gpt-5': { input: 1.25, cachedInput: 0.125, output: 10 },
-  'gpt-5-mini': { input: 0.25, cachedInput: 0.025, output: 2 },
-  'gpt-5-nano': { input: 0.05, cachedInput: 0.005, output: 0.4 },
-  'gpt-4.1': { input: 2, cachedInput: 0.5, output: 8 },
-  'gpt-4.1-mini': { input: 0.4, cachedInput: 0.1, output: 1.6 },
-  'gpt-4.1-nano': { input: 0.1, cachedInput: 0.025, output: 0.4 },
-  'gpt-4o': { input: 2.5, cachedInput: 1.25, output: 10 },
-  'gpt-4o-mini': { input: 0.15, cachedInput: 0.075, output: 0.6 },
-  o3: { input: 2, cachedInput: 0.5, output: 8 },
-  'o4-mini': { input: 1.1, cachedInput: 0.275, output: 4.4 },
-  'claude-opus-4-5': { input: 5, cachedInput: 0.5, output: 25 },
-  'claude-opus-4-1': { input: 15, cachedInput: 1.5, output: 75 },
-  'claude-sonnet-4-5': { input: 3, cachedInput: 0.3, output: 15 },
-  'claude-sonnet-4': { input: 3, cachedInput: 0.3, output: 15 },
-  'claude-haiku-4-5': { input: 1, cachedInput: 0.1, output: 5 },
-  'gemini-2.5-pro': { input: 1.25, cachedInput: 0.125, output: 10 },
-  'gemini-2.5-flash': { input: 0.3, cachedInput: 0.03, output: 2.5 },
-  'gemini-2.5-flash-lite': { input: 0.1, cachedInput: 0.01, output: 0.4 },
-};
+export const listPrices: PriceTable = /* @__PURE__ */ Object.fromEntries(
+  /* @__PURE__ */ priceRows.flatMap(([names, amounts, tokens, above]) => {
+    const price: Price = {
+      ...tokenPrices(amounts),
+      ...(tokens !== undefined && above && { above: { tokens, ...tokenPrices(above) } }),
+    };
+    return names.split(' ').map((name): [string, Price] => [name, price]);
+  }),
+);
 
 /** Returns the price of a model; null if no entry matches, and then there is no cost. */
 export function priceOf(model: string | undefined, own: PriceTable = {}): Price | null {
@@ -62,16 +75,22 @@ function longestMatch(model: string, table: PriceTable): Price | null {
 }
 
 /**
- * Computes the cost of a call. If a provider counts reasoning outside of the output, the total shows it, and it is
+ * Computes the cost of one call. If a provider counts reasoning outside of the output, the total shows it, and it is
  * billed too.
  */
-export function costOfUsage(usage: Usage, price: Price): number {
+export function costOfUsage(usage: Usage, { above, ...base }: Price): number {
   const { input, cachedInput, output, total, reasoning } = usage;
+  const price = above && input > above.tokens ? above : base;
   const cached = Math.min(input, cachedInput);
+  const written = Math.min(input - cached, usage.cacheWrite ?? 0);
+  const hour = Math.min(written, usage.cacheWrite1h ?? 0);
   const beside = Math.min(reasoning, Math.max(0, total - input - output));
+  const { cacheWrite = price.input } = price;
   const sum =
-    (input - cached) * price.input +
+    (input - cached - written) * price.input +
     cached * (price.cachedInput ?? price.input) +
+    (written - hour) * cacheWrite +
+    hour * (price.cacheWrite1h ?? cacheWrite) +
     (output + beside) * price.output;
   return sum / 1_000_000;
 }
@@ -79,12 +98,19 @@ export function costOfUsage(usage: Usage, price: Price): number {
 /** Rejects an invalid price table; `option` is its name in the error. */
 export function checkPrices(option: string, table: unknown): void {
   if (!isRecord(table)) throw invalidOption(option, table, 'prices by the name of the model');
-  for (const [model, price] of Object.entries(table as PriceTable))
-    for (const amount of [price?.input, price?.output, price?.cachedInput ?? 0])
-      if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0)
-        throw invalidOption(
-          `${option}["${model}"]`,
-          price,
-          '{ input, output, cachedInput? } in dollars per million tokens',
-        );
+  for (const [model, price] of Object.entries(table))
+    if (!isPrice(price) || (price['above'] !== undefined && !isPrice(price['above'], 'tokens')))
+      throw invalidOption(
+        `${option}["${model}"]`,
+        price,
+        '{ input, output, cachedInput?, cacheWrite?, cacheWrite1h?, above? } in dollars per million tokens',
+      );
 }
+
+const isPrice = (price: unknown, ...more: readonly string[]): price is Record<string, unknown> =>
+  isRecord(price) &&
+  ['input', 'output', ...more].every((key) => isAmount(price[key])) &&
+  ['cachedInput', 'cacheWrite', 'cacheWrite1h'].every((key) => isAmount(price[key] ?? 0));
+
+const isAmount = (amount: unknown): boolean =>
+  typeof amount === 'number' && Number.isFinite(amount) && amount >= 0;

@@ -1,4 +1,5 @@
 import { show } from '../errors/agent-error.ts';
+import { excerpt } from '../errors/excerpt.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 import { argumentsIn, MAX_ARGUMENT_BYTES } from '../tools/arguments.ts';
@@ -66,7 +67,7 @@ function failedFinish({ content, rawFinishReason: word }: InferenceResponse): Er
       code: 'finish_error',
       message: 'The model call ended with finish reason "error".',
     };
-  const message = `The model's answer is empty. The provider ended it with ${show(word.slice(0, 100))}.`;
+  const message = `The model's answer is empty. The provider ended it with ${show(word.slice(0, 10_000))}.`;
   return { type: 'model', code: 'empty_answer', message };
 }
 
@@ -84,7 +85,7 @@ function finishWord({ finishReason }: InferenceResponse, hasCalls: boolean): Fin
 }
 
 const wordOf = ({ finishReason }: InferenceResponse): string =>
-  typeof finishReason === 'string' ? finishReason.slice(0, 100) : show(finishReason);
+  typeof finishReason === 'string' ? excerpt(finishReason, 100) : show(finishReason);
 
 /**
  * Reads the first calls of too many; one more represents the others, so that the conversation stays complete and

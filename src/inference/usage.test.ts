@@ -7,6 +7,11 @@ describe('usageOf', () => {
     ['a missing total', { input: 3, output: 4 }, { input: 3, output: 4, total: 7 }],
     ['a reported total', { input: 3, output: 4, total: 9 }, { total: 9 }],
     ['invalid numbers', { input: '3', output: Number.NaN, total: -1 }, { ...zeroUsage }],
+    [
+      'cache writes',
+      { input: 9, cacheWrite: 8, cacheWrite1h: 2 },
+      { cacheWrite: 8, cacheWrite1h: 2 },
+    ],
     ['details', { input: 9, cachedInput: 8, reasoning: 2 }, { cachedInput: 8, reasoning: 2 }],
   ])('reads %s', (_case, report, expected) => {
     expect(usageOf(report)).toMatchObject(expected);
@@ -36,6 +41,17 @@ describe('sums', () => {
     expect(addUsage(a, b)).toEqual(sum);
     expect(minusUsage(sum, b)).toEqual(a);
     expect(addUsage(a, zeroUsage)).toBe(a);
+  });
+
+  it('D83: counts cache writes, and leaves the fields out where nothing was written', () => {
+    const written = { ...a, cacheWrite: 6, cacheWrite1h: 2 };
+    expect(addUsage(written, b)).toMatchObject({ cacheWrite: 6, cacheWrite1h: 2 });
+    expect(addUsage(b, written)).toEqual(addUsage(written, b));
+    expect(addUsage(written, written)).toMatchObject({ cacheWrite: 12, cacheWrite1h: 4 });
+    expect(minusUsage(addUsage(written, b), b)).toEqual(written);
+    expect(minusUsage(addUsage(a, written), written)).toEqual(a);
+    expect(Object.keys(addUsage(a, b))).not.toContain('cacheWrite');
+    expect(Object.keys(usageOf({ input: 1, cacheWrite: 0 }))).not.toContain('cacheWrite');
   });
 
   it.each<[number | null, number | null, number | null, string]>([

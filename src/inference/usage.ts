@@ -1,10 +1,17 @@
-/** Tokens as the provider reported them. `total` counts billed tokens, so `input` includes cached input. */
+/**
+ * Tokens as the provider reported them. `total` counts billed tokens, so `input` includes what was read from and written
+ * to a prompt cache.
+ */
 export interface Usage {
   readonly input: number;
   readonly output: number;
   readonly total: number;
   readonly cachedInput: number;
   readonly reasoning: number;
+  /** Input written to a prompt cache; absent if there was none. */
+  readonly cacheWrite?: number;
+  /** The part of `cacheWrite` that stays for an hour, which costs more; absent if there was none. */
+  readonly cacheWrite1h?: number;
 }
 
 export const zeroUsage: Usage = Object.freeze({
@@ -24,6 +31,7 @@ export const addUsage = (a: Usage, b: Usage): Usage =>
         total: a.total + b.total,
         cachedInput: a.cachedInput + b.cachedInput,
         reasoning: a.reasoning + b.reasoning,
+        ...(writesIn(a, b) && written(a, b, 1)),
       };
 
 /** Reads a report leniently: missing fields are 0, and `total` defaults to input plus output. */
@@ -37,6 +45,25 @@ export function usageOf(report: Partial<Usage> | null | undefined): Usage {
     total: report.total === undefined ? input + output : count(report.total),
     cachedInput: count(report.cachedInput),
     reasoning: count(report.reasoning),
+    ...(report.cacheWrite && written(zeroUsage, report, 1)),
+  };
+}
+
+/** Whether a cache was written at all, which few providers report. */
+const writesIn = (a: Usage, b: Usage): boolean =>
+  a.cacheWrite !== undefined || b.cacheWrite !== undefined;
+
+/** Combines the fields of cache writes and leaves out those that are 0. */
+function written(
+  a: Partial<Usage>,
+  b: Partial<Usage>,
+  sign: 1 | -1,
+): Pick<Usage, 'cacheWrite' | 'cacheWrite1h'> {
+  const cacheWrite = count(a.cacheWrite) + sign * count(b.cacheWrite);
+  const cacheWrite1h = count(a.cacheWrite1h) + sign * count(b.cacheWrite1h);
+  return {
+    ...(cacheWrite !== 0 && { cacheWrite }),
+    ...(cacheWrite1h !== 0 && { cacheWrite1h }),
   };
 }
 
@@ -57,4 +84,5 @@ export const minusUsage = (a: Usage, b: Usage): Usage => ({
   total: a.total - b.total,
   cachedInput: a.cachedInput - b.cachedInput,
   reasoning: a.reasoning - b.reasoning,
+  ...(writesIn(a, b) && written(a, b, -1)),
 });

@@ -235,6 +235,9 @@ class Loading {
       unfinishedStep: {
         ...unfinishedStep,
         ...account,
+        ...(late !== noSpending && {
+          modelUsage: unfinishedStep.modelUsage ?? unfinishedStep.usage,
+        }),
         results,
         children: Object.fromEntries(children),
         childAccounts: Object.fromEntries(accounts),

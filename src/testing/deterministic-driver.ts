@@ -8,7 +8,7 @@ import type {
   InferenceRequest,
   InferenceResponse,
 } from '../inference/inference-driver.ts';
-import { responseOf, ScenarioStep, stepOfResponse } from './scenario-step.ts';
+import { reportOf, responseOf, ScenarioStep, stepOfResponse } from './scenario-step.ts';
 
 /** A request at the time of the call: `messageCount` stays, while `messages` is the live list. */
 export interface RecordedRequest extends InferenceRequest {
@@ -73,7 +73,12 @@ function create(
     if (extras.delayMs !== undefined) await delay(clock, extras.delayMs, signal);
   };
   const failure = ({ error, extras }: ScenarioStep): AgentError | null =>
-    error ? modelCallFailed(error, extras.usage ? { usage: extras.usage } : {}) : null;
+    error
+      ? modelCallFailed(error, {
+          ...reportOf(extras),
+          ...(extras.usage ? { usage: extras.usage } : null),
+        })
+      : null;
 
   return {
     name,

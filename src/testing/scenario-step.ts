@@ -1,10 +1,11 @@
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import type { FinishReason, InferenceResponse } from '../inference/inference-driver.ts';
+import type { ProviderReport } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 
 /** Parts of a scripted answer in addition to its text and calls. */
-export interface ScenarioExtras {
+export interface ScenarioExtras extends ProviderReport {
   readonly usage?: Partial<Usage> | null;
   readonly cost?: number;
   readonly finishReason?: FinishReason | (string & {});
@@ -97,7 +98,23 @@ export function responseOf(step: ScenarioStep, nextId: () => string): InferenceR
     cost: extras.cost ?? null,
     reasoning: extras.reasoning ?? null,
     refusal: extras.refusal ?? null,
+    ...reportOf(extras),
     ...(extras.metadata ? { metadata: extras.metadata } : null),
+  };
+}
+
+/** Returns what a scripted provider reports about the call. */
+export function reportOf({
+  model,
+  requestId,
+  warnings,
+  rawFinishReason,
+}: ProviderReport): ProviderReport {
+  return {
+    ...(model === undefined ? null : { model }),
+    ...(requestId === undefined ? null : { requestId }),
+    ...(warnings === undefined ? null : { warnings }),
+    ...(rawFinishReason === undefined ? null : { rawFinishReason }),
   };
 }
 
@@ -115,6 +132,7 @@ export function stepOfResponse(response: string | Partial<InferenceResponse>): S
       ...(cost == null ? null : { cost }),
       ...(reasoning == null ? null : { reasoning }),
       ...(refusal == null ? null : { refusal }),
+      ...reportOf(response),
       ...(metadata === undefined ? null : { metadata }),
     },
   };

@@ -82,6 +82,7 @@ export function traceOpenStep(step: OpenStep, context: OpenStepContext): TraceSt
     waitMs: 0,
     inputTokens: used?.usage.input ?? 0,
     outputTokens: used?.usage.output ?? 0,
+    modelUsage: null,
     cost: used ? used.cost : 0,
     costSoFar: context.costSoFar,
     finishReason: null,

@@ -4,6 +4,8 @@ import type { Explanation } from '../continuation/explanation.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
+import type { ModelCallInfo } from '../inference/model-call-info.ts';
+import type { Usage } from '../inference/usage.ts';
 import type { ApprovalRecord, ToolResultKind } from '../tools/tool-result.ts';
 
 /** What happened in one execution and why: the document of the trace view and of `onward explain`. */
@@ -69,6 +71,8 @@ export interface TraceStep {
   readonly model?: string;
   /** Id of the model that the run continued with after this failed call. */
   readonly fallback?: string;
+  /** What the provider reported about the model call; absent if it reported nothing. */
+  readonly modelCall?: ModelCallInfo;
   readonly type: StepType | 'running' | 'waiting';
   readonly startedAt: string;
   readonly at: number;
@@ -77,8 +81,11 @@ export interface TraceStep {
   readonly bars: readonly TraceBar[];
   /** Backoff after a failed model call, on the axis right after this step. */
   readonly waitMs: number;
+  /** Tokens of the step, nested agents included, like the cost. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Usage of the model call itself; null until the step is finished. */
+  readonly modelUsage: Usage | null;
   readonly cost: number | null;
   /** Cost up to and including this step. */
   readonly costSoFar: number | null;

@@ -71,6 +71,7 @@ export function step(
     waitMs: 0,
     inputTokens: 900,
     outputTokens: 60,
+    modelUsage: null,
     cost: 0.003,
     costSoFar: 0.003 * number,
     finishReason: hasTools ? 'tool_calls' : 'stop',

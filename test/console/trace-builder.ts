@@ -177,6 +177,7 @@ export function traceWith(spec: RunSpec): Trace {
       waitMs,
       inputTokens: input,
       outputTokens: output,
+      modelUsage: null,
       cost,
       costSoFar: sum.cost,
       finishReason: step.failed || isOpen ? null : calls.length > 0 ? 'tool_calls' : 'stop',

@@ -9,6 +9,7 @@ import type { Project } from '../project.ts';
 import { changeLine, stopLine } from '../run-ending.ts';
 import {
   answerLines,
+  modelCallLine,
   stepTable,
   totalsLine,
   evaluationLines,
@@ -96,11 +97,10 @@ function printEvaluations(
   asked: number | undefined,
 ): void {
   const step = asked === undefined ? null : stepNumbered(trace, asked);
+  const shown = step ?? trace.steps.findLast((each) => each.outcome);
   const outcome: ContinuationOutcomeJSON | null =
-    step === null
-      ? (trace.steps.findLast((each) => each.outcome)?.outcome ?? trace.outcome)
-      : step.outcome;
-  const number = step?.number ?? trace.steps.findLast((each) => each.outcome)?.number;
+    step === null ? (shown?.outcome ?? trace.outcome) : step.outcome;
+  const number = shown?.number;
   print();
   if (!outcome) {
     print('No outcome yet.');
@@ -110,6 +110,8 @@ function printEvaluations(
   for (const line of evaluationLines(outcome, paint)) print(line);
   const continued = continuedLine(outcome);
   if (continued !== null) print(continued);
+  const call = shown ? modelCallLine(shown) : null;
+  if (call !== null) print(paint('dim', call));
   if (step && step.notes.length > 0)
     for (const note of step.notes) print(paint('dim', `  ${oneLine(note, 300)}`));
 }

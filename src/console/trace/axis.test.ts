@@ -15,6 +15,7 @@ const step = (at: number, durationMs: number, more: Partial<TraceStep> = {}): Tr
   waitMs: 0,
   inputTokens: 0,
   outputTokens: 0,
+  modelUsage: null,
   cost: null,
   costSoFar: null,
   finishReason: null,

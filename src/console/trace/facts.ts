@@ -1,5 +1,6 @@
 import { own } from '../../json.ts';
 import { answerText } from '../../trace/answer-text.ts';
+import { modelCallFacts } from '../../trace/model-call-facts.ts';
 import type { TraceStep } from '../../trace/trace.ts';
 import { counted, durationText } from '../../number-text.ts';
 
@@ -37,7 +38,7 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   if (step.waitMs > 0) facts.push({ text: `waited ${durationText(step.waitMs)}` });
   if (step.softLanding !== null)
     facts.push({ text: 'last step reserved by', code: step.softLanding });
-  return [...facts, ...notesOf(step.notes)];
+  return [...facts, ...modelCallFacts(step), ...notesOf(step.notes)];
 }
 
 /** Returns the text of an error; only "failed" if a criterion below quotes it. */

@@ -157,10 +157,32 @@ describe('an answer of the AI SDK', () => {
       { inputTokens: { total: 1 }, outputTokens: { total: 2 }, raw: { totalTokenCount: 9 } },
       { input: 1, output: 2, total: 9 },
     ],
+    [
+      'D83: v3 with cache writes',
+      {
+        inputTokens: { total: 9, cacheRead: 2, cacheWrite: 6 },
+        outputTokens: { total: 2 },
+        raw: { cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 1 } },
+      },
+      { input: 9, output: 2, cachedInput: 2, cacheWrite: 6, cacheWrite1h: 1 },
+    ],
     ['none', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }, null],
     ['missing', undefined, null],
   ])('usage of %s', (_what, usage, expected) => {
     expect(read({ ...said('stop'), usage }).response.usage).toEqual(expected);
+  });
+
+  it('D83: counts cache reads and writes of Anthropic in v2, which are beside the input', () => {
+    const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, cachedInputTokens: 4 };
+    const anthropic = { usage: { input_tokens: 1 }, cacheCreationInputTokens: 5 };
+    const { response } = read({ ...said('stop'), usage, providerMetadata: { anthropic } });
+    expect(response.usage).toEqual({
+      input: 10,
+      output: 2,
+      total: 12,
+      cachedInput: 4,
+      cacheWrite: 5,
+    });
   });
 
   it.each([[null], ['text'], [{}], [{ type: 'source' }], [{ type: 'raw', rawValue: {} }]])(

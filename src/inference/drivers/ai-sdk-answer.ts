@@ -1,35 +1,18 @@
 import { isRecord, jsonText, toJsonValue, type JsonObject } from '../../json.ts';
-import type { InferenceChunk, InferenceResponse, InferredToolCall } from '../inference-driver.ts';
+import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import { isBlank } from '../../messages/content-part.ts';
 import { MAX_CALLS } from '../read-response.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
+import { AiSdkCalls, type PartialToolCall } from './ai-sdk-calls.ts';
 import { AiSdkExtra, isCompaction } from './ai-sdk-extra.ts';
-import type { KeptPart } from './ai-sdk-parts.ts';
+import type { GrowingPart, KeptPart } from './ai-sdk-parts.ts';
+import { AiSdkReport } from './ai-sdk-report.ts';
 import { aiSdkUsage } from './ai-sdk-usage.ts';
 import { finishReasonOf } from '../finish-word.ts';
-import { readCall, string } from './chat-message.ts';
+import { string } from './chat-message.ts';
 import { ReasoningParts } from './reasoning-parts.ts';
 import { ThinkFilter } from './think-filter.ts';
-
-interface PartialToolCall {
-  readonly id: string;
-  readonly index: number;
-  readonly part: GrowingPart;
-  name: string;
-  args: string;
-  isWhole: boolean;
-}
-
-/** A part of the stored message, while it grows. */
-interface GrowingPart {
-  readonly type: KeptPart['type'];
-  /** Id in the stream. */
-  readonly id: string;
-  text: string;
-  readonly call?: number;
-  options: JsonObject | null;
-}
 
 /** Assembles an answer from the parts of any specification, streamed or whole. */
 export class AiSdkAnswer {
@@ -39,13 +22,13 @@ export class AiSdkAnswer {
   #word: string | null = null;
   #usage: Partial<Usage> | null = null;
   readonly #parts: GrowingPart[] = [];
-  readonly #calls: PartialToolCall[] = [];
-  /** Parts by type and id, and calls by id: an answer may have any number of them. */
+  readonly #calls = new AiSdkCalls();
+  /** Parts by type and id: an answer may have any number of them. */
   readonly #partsById: Map<string, GrowingPart> = new Map();
-  readonly #callsById: Map<string, PartialToolCall[]> = new Map();
   #hasWord = false;
   #rawWord: string | null = null;
   readonly #extra = new AiSdkExtra();
+  readonly #report = new AiSdkReport();
   /** Finds reasoning inside the text, for servers that have no field for it. */
   readonly #think: ThinkFilter | null;
   #lastText: GrowingPart | null = null;
@@ -66,12 +49,18 @@ export class AiSdkAnswer {
   }
 
   get partial(): PartialAnswer {
-    const toolCalls = this.#toolCalls(true);
+    const toolCalls = this.#calls.inferred(true);
     return {
+      ...this.#report.report,
       ...(this.#text === '' ? null : { content: this.#text }),
       ...(toolCalls.length === 0 ? null : { toolCalls }),
       ...(this.#usage === null ? null : { usage: this.#usage }),
     };
+  }
+
+  /** Reads what a result says about the call: headers, model, warnings. */
+  about(result: Record<string, unknown>): void {
+    this.#report.result(result);
   }
 
   /** Reads a part of a whole answer. */
@@ -120,6 +109,12 @@ export class AiSdkAnswer {
       case 'file':
         this.#takeExtra(part);
         break;
+      case 'stream-start':
+        this.#report.result(part);
+        break;
+      case 'response-metadata':
+        this.#report.metadata(part);
+        break;
       case 'finish':
         this.finish(part, out);
         if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
@@ -129,7 +124,10 @@ export class AiSdkAnswer {
     return out;
   }
 
-  finish({ finishReason, usage }: Record<string, unknown>, out: InferenceChunk[] = []): void {
+  finish(
+    { finishReason, usage, providerMetadata }: Record<string, unknown>,
+    out: InferenceChunk[] = [],
+  ): void {
     if (this.#think && this.#lastText) this.#say(this.#lastText, this.#think.end(), out);
     const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason };
     const isVague = unified === 'unknown' || unified === 'other';
@@ -138,15 +136,16 @@ export class AiSdkAnswer {
     const isPaused = finishReasonOf(this.#rawWord, false) === 'pause_turn';
     this.#word = isPaused || isVague ? this.#rawWord : string(unified) || null;
     this.#hasWord = this.#word !== null && (raw !== undefined || !isVague);
-    this.#usage = aiSdkUsage(usage);
+    this.#usage = aiSdkUsage(usage, providerMetadata);
   }
 
   response(): InferenceResponse {
-    const toolCalls = this.#toolCalls(finishReasonOf(this.#word, false) === 'length');
+    const toolCalls = this.#calls.inferred(finishReasonOf(this.#word, false) === 'length');
     const isEmpty = isBlank(this.#text) && this.#extra.isEmpty;
     const metadata = this.#kept();
     const { files } = this.#extra;
     return {
+      ...this.#report.report,
       content: this.#text,
       toolCalls,
       reasoning: this.#reasoning.text || null,
@@ -157,12 +156,6 @@ export class AiSdkAnswer {
       usage: this.#usage,
       ...(metadata ? { metadata } : null),
     };
-  }
-
-  #toolCalls(cutOff: boolean): InferredToolCall[] {
-    return this.#calls.map(({ id, name, args, isWhole }) =>
-      readCall(id, name, args, cutOff && !isWhole),
-    );
   }
 
   /** Reads text and reasoning; provider metadata may arrive with the start, a delta or the end. */
@@ -205,19 +198,13 @@ export class AiSdkAnswer {
   }
 
   #begin(id: string, name: string): PartialToolCall {
-    const index = this.#calls.length;
-    const part: GrowingPart = { type: 'call', id: '', text: '', call: index, options: null };
-    const call: PartialToolCall = { id, index, part, name, args: '', isWhole: false };
-    this.#parts.push(part);
-    this.#calls.push(call);
-    const same = this.#callsById.get(id);
-    if (same) same.push(call);
-    else this.#callsById.set(id, [call]);
+    const call = this.#calls.begin(id, name);
+    this.#parts.push(call.part);
     return call;
   }
 
   #growCall(id: string, argsDelta: string, out: InferenceChunk[]): void {
-    const call = this.#callsById.get(id)?.at(-1);
+    const call = this.#calls.newest(id);
     if (!call || call.isWhole || argsDelta === '') return;
     call.args += argsDelta;
     out.push({ type: 'tool_call', index: call.index, id: id || null, name: call.name, argsDelta });
@@ -230,7 +217,7 @@ export class AiSdkAnswer {
     const id = string(part['toolCallId']);
     const name = string(part['toolName']);
     const { input } = part;
-    const streamed = this.#nextOpen(id);
+    const streamed = this.#calls.nextOpen(id);
     const call = streamed ?? this.#begin(id, name);
     const { index } = call;
     Object.assign(call, {
@@ -242,13 +229,6 @@ export class AiSdkAnswer {
     if (options) call.part.options = options;
     if (!streamed)
       out.push({ type: 'tool_call', index, id: id || null, name, argsDelta: call.args });
-  }
-
-  /** Returns the oldest incomplete call with this id; drops those before it. */
-  #nextOpen(id: string): PartialToolCall | undefined {
-    const same = this.#callsById.get(id) ?? [];
-    while (same.length > 1 && same[0]?.isWhole) same.shift();
-    return same[0]?.isWhole ? undefined : same[0];
   }
 
   /** Returns metadata if the provider expects state back: signed reasoning, its own calls, or options of parts. */

@@ -1,5 +1,6 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import { messageOf } from '../../errors/error-record.ts';
+import { excerpt } from '../../errors/excerpt.ts';
 import { isRecord, jsonText, parseJson } from '../../json.ts';
 import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { connectionError } from './connection-error.ts';
@@ -77,12 +78,10 @@ const MAX_SHOWN = 500;
 
 /** Says why a package rejected an answer, and what was in it. */
 function rejected(reason: string, content: string): string {
-  if (content === '' || reason.includes(content)) return truncated(reason);
-  return `${truncated(reason)} The answer was: ${truncated(content)}`;
+  const said = excerpt(reason, MAX_SHOWN);
+  if (content === '' || reason.includes(content)) return said;
+  return `${said} The answer was: ${excerpt(content, MAX_SHOWN)}`;
 }
-
-const truncated = (text: string): string =>
-  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 
 function contentOf({ value, text, data, responseBody }: Record<string, unknown>): string {
   const content = text ?? responseBody ?? value ?? data;

@@ -4,6 +4,16 @@ import type { ModelFacts } from './ai-sdk-prompt.ts';
 import { leftOut, sourceOf } from './media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
+/** A part of the stored message, while it grows. */
+export interface GrowingPart {
+  readonly type: KeptPart['type'];
+  /** Id in the stream. */
+  readonly id: string;
+  text: string;
+  readonly call?: number;
+  options: JsonObject | null;
+}
+
 /** One part of an answer in its order: reasoning with its text, texts by their length, calls by their position. */
 export interface KeptPart {
   readonly type: 'reasoning' | 'text' | 'call';

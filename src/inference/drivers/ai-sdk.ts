@@ -71,6 +71,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       const answer = new AiSdkAnswer(model.provider, family, account);
       try {
         const result = await ask('doGenerate', request, watch);
+        answer.about(result);
         if (!Array.isArray(result['content'])) throw unreadable('its content is not a list');
         for (const part of result['content'] as unknown[]) answer.take(part);
         answer.finish(result);
@@ -87,8 +88,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       let reader: ReadableStreamDefaultReader<unknown> | undefined;
       const close = (): void => void reader?.cancel().catch(() => {});
       try {
-        const { stream } = await ask('doStream', request, watch);
+        const result = await ask('doStream', request, watch);
         watch.heard(false);
+        answer.about(result);
+        const { stream } = result;
         if (!isStream(stream)) throw unreadable('it has no stream');
         reader = stream.getReader();
         watch.onOver(close);

@@ -190,6 +190,21 @@ const reports: readonly Sample[] = [
     events(delta('a', 'stop', { usage: { ...usage, prompt_cache_hit_tokens: 8 } }), '[DONE]'),
     { usage: { input: 10, output: 5, total: 15, cachedInput: 8 } },
   ],
+  [
+    'D83: what was written to a cache, at OpenAI and OpenRouter',
+    events(
+      delta('a', 'stop', {
+        usage: { ...usage, prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 6 } },
+      }),
+      '[DONE]',
+    ),
+    { usage: { input: 10, output: 5, total: 15, cachedInput: 2, cacheWrite: 6 } },
+  ],
+  [
+    'D83: what was written to a cache, at a gateway with the names of Anthropic',
+    events(delta('a', 'stop', { usage: { ...usage, cache_creation_input_tokens: 6 } }), '[DONE]'),
+    { usage: { input: 10, output: 5, total: 15, cacheWrite: 6 } },
+  ],
   ['none', events(delta('a', 'stop'), '[DONE]'), { usage: null }],
   [
     'the cost of OpenRouter',

@@ -1,12 +1,15 @@
 import type { AgentError } from '../../errors/agent-error.ts';
+import { excerpt } from '../../errors/excerpt.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import { brokenOff, modelCallFailed } from '../inference-error.ts';
+import type { ProviderReport } from '../model-call-info.ts';
 import type { AnswerFormat, AnswerStream } from './answer-format.ts';
 import { readCompletion } from './chat-completion.ts';
 import { ChatStream } from './chat-stream.ts';
 import { readErrorBody } from './error-body.ts';
 import { isErrorBody, providerError } from './provider-error.ts';
+import { requestIdIn } from './request-id.ts';
 import type { HeaderMap } from './retry-after.ts';
 import { SseReader, type SseEvent } from './sse.ts';
 
@@ -56,7 +59,7 @@ export class ChatAnswer {
   }
   /** The partial answer, for a failed connection. */
   get partial(): AnswerStream['partial'] {
-    return this.#stream.partial;
+    return this.#fromOrigin(this.#stream.partial);
   }
 
   feed(bytes: Uint8Array): InferenceChunk[] {
@@ -135,7 +138,7 @@ export class ChatAnswer {
   /** Reads a stream that was answered with one JSON body, or with JSON lines. */
   #readPlain(text: string): InferenceChunk[] {
     const read = readBody(text, this.#origin, this.#format);
-    if (!('code' in read)) return chunksOf(read);
+    if (!('code' in read)) return chunksOf(this.#fromOrigin(read));
     const lines = text.split('\n').map((line) => parseJson(line));
     if (lines.length === 1 || !lines.every(({ ok }) => ok)) {
       this.#fail(read);
@@ -148,7 +151,16 @@ export class ChatAnswer {
   #finish(): InferenceChunk[] {
     this.#failure ??= this.#problem();
     if (this.#failure) return [];
-    return [...this.#stream.end(), { type: 'done', response: this.#stream.response() }];
+    return [
+      ...this.#stream.end(),
+      { type: 'done', response: this.#fromOrigin(this.#stream.response()) },
+    ];
+  }
+
+  /** Adds the id of the request, which replaces that of the answer. */
+  #fromOrigin<T extends ProviderReport>(answer: T): T {
+    const requestId = requestIdIn(this.#origin.headers);
+    return requestId === undefined ? answer : { ...answer, requestId };
   }
 
   #problem(): AgentError | null {
@@ -196,7 +208,7 @@ function readBody(
   const parsed = parseJson(text);
   if (!parsed.ok)
     return modelCallFailed(
-      unreadable(`it is not JSON and starts with: ${text.slice(0, 120)}`, status),
+      unreadable(`it is not JSON and starts with: ${excerpt(text, 120)}`, status),
     );
   const body = parsed.value;
   const answer = isErrorBody(body) ? null : whole(body, server);

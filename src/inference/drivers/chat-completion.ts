@@ -6,6 +6,7 @@ import { spokenIn, string } from './chat-message.ts';
 import { usageIn } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
 import { ReasoningCollector } from './provider-state.ts';
+import { reportIn } from './request-id.ts';
 import { ReasoningParts } from './reasoning-parts.ts';
 import { splitThink } from './think-filter.ts';
 
@@ -30,6 +31,7 @@ export function readCompletion(
   kept.read(message);
   const metadata = kept.metadata(server, calls, toolCalls.length > 0, model);
   return {
+    ...reportIn(body),
     content: said,
     toolCalls,
     reasoning: reasoning || think,

@@ -2,12 +2,14 @@ import { isRecord } from '../../json.ts';
 import { isBlank } from '../../messages/content-part.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import type { PartialAnswer } from '../inference-error.ts';
+import type { ProviderReport } from '../model-call-info.ts';
 import { finishReasonOf } from '../finish-word.ts';
 import type { AnswerStream } from './answer-format.ts';
 import { spokenIn, string } from './chat-message.ts';
 import { usageIn, type ChatUsage } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
 import { ReasoningCollector, stateKeys } from './provider-state.ts';
+import { reportIn } from './request-id.ts';
 import { ReasoningParts } from './reasoning-parts.ts';
 import { ThinkFilter } from './think-filter.ts';
 
@@ -20,6 +22,8 @@ export class ChatStream implements AnswerStream {
   #refusal = '';
   #word: string | null = null;
   #report: ChatUsage | null = null;
+  /** Model and id of the answer, which every chunk repeats. */
+  #source: ProviderReport = {};
   #reports = 0;
   #endsWithReport = false;
   #hasChoice = false;
@@ -35,6 +39,7 @@ export class ChatStream implements AnswerStream {
   /** Reads a chunk; only the first choice is used. */
   read(chunk: Record<string, unknown>): InferenceChunk[] {
     const out: InferenceChunk[] = [];
+    if (this.#source.model === undefined) this.#source = reportIn(chunk);
     const report = usageIn(chunk);
     this.#endsWithReport = report !== null;
     if (report) {
@@ -76,6 +81,7 @@ export class ChatStream implements AnswerStream {
   get partial(): PartialAnswer {
     const toolCalls = this.#calls.list(true);
     return {
+      ...this.#source,
       ...(this.#content === '' ? null : { content: this.#content }),
       ...(toolCalls.length === 0 ? null : { toolCalls }),
       ...this.#report,
@@ -88,6 +94,7 @@ export class ChatStream implements AnswerStream {
     const hasCalls = toolCalls.length > 0;
     const metadata = this.#kept.metadata(this.#server, this.#calls, hasCalls, this.#model);
     return {
+      ...this.#source,
       content: this.#content,
       toolCalls,
       reasoning: this.#reasoning.text || this.#think.think,

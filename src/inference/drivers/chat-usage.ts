@@ -32,6 +32,9 @@ function readReport(report: unknown): ChatUsage | null {
     count(report['prompt_cache_hit_tokens']) ??
     count(report['cached_tokens']) ??
     count(report['cache_read_input_tokens']);
+  const cacheWrite =
+    count(isRecord(inputDetails) ? inputDetails['cache_write_tokens'] : undefined) ??
+    count(report['cache_creation_input_tokens']);
   const reasoning =
     count(isRecord(outputDetails) ? outputDetails['reasoning_tokens'] : undefined) ??
     count(report['reasoning_tokens']);
@@ -42,6 +45,7 @@ function readReport(report: unknown): ChatUsage | null {
       ...(total === undefined ? null : { total }),
       ...(cachedInput === undefined ? null : { cachedInput }),
       ...(reasoning === undefined ? null : { reasoning }),
+      ...(cacheWrite ? { cacheWrite } : null),
     },
     cost: billedIn(report),
   };

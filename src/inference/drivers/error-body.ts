@@ -1,3 +1,4 @@
+import { excerpt } from '../../errors/excerpt.ts';
 import { isRecord, parseJson } from '../../json.ts';
 
 /** The parts of an error body of any shape. */
@@ -7,6 +8,8 @@ export interface ErrorBody {
   readonly words: string;
   /** The status in the body itself. */
   readonly status: number | null;
+  /** The id of the request in the body itself: Anthropic. */
+  readonly requestId?: string;
   /** The object with details. */
   readonly error: Readonly<Record<string, unknown>>;
 }
@@ -41,11 +44,13 @@ export function readErrorBody(json: unknown, raw: string): ErrorBody {
   const inChoice = isRecord(choice) ? choice['error'] : undefined;
   const told = first['error'] ?? inChoice;
   const error = isRecord(told) ? told : first;
+  const id = first['request_id'];
   const status = [error, first, first['base_resp']].flatMap(statusesIn).find(isStatus);
   return {
     message: cut(sentenceIn(told) ?? sentenceIn(first)),
     words: [error, first].flatMap(wordsIn).join(' ').toLowerCase(),
     status: status ?? null,
+    ...(typeof id === 'string' && id !== '' ? { requestId: id } : null),
     error,
   };
 }
@@ -100,8 +105,8 @@ function plainText(raw: string): string | null {
   // a tag ends at the next bracket of either kind, so that none is searched twice
   const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(raw)?.[1];
   const words = (title ?? raw.replaceAll(/<[^<>]*>/g, ' ')).replaceAll(/\s+/g, ' ').trim();
-  return words === '' ? null : words.slice(0, 300);
+  return words === '' ? null : excerpt(words, 300);
 }
 
 const cut = (text: string | null): string | null =>
-  text === null || text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
+  text === null ? null : excerpt(text, MAX_MESSAGE);

@@ -11,7 +11,8 @@ export type {
 } from '../inference-driver.ts';
 export { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 export type { ModelFactory } from '../model-registry.ts';
-export { listPrices, type Price, type PriceTable } from '../prices.ts';
+export { listPriceSource } from '../list-prices.ts';
+export { listPrices, type Price, type PriceTable, type TokenPrices } from '../prices.ts';
 export type { Usage } from '../usage.ts';
 export type { ErrorReport } from '../../errors/error-record.ts';
 export type { ToolSchema } from '../../tools/tool.ts';

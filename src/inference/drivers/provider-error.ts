@@ -1,6 +1,7 @@
 import type { ErrorReport } from '../../errors/error-record.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import { readErrorBody } from './error-body.ts';
+import { requestIdIn } from './request-id.ts';
 import { retryAfterMs, type HeaderMap } from './retry-after.ts';
 
 /** Meaning of a provider's refusal: the `code` of the record. */
@@ -154,6 +155,7 @@ export function providerError(
   const kind = rules.find(([, fits]) => fits(seen))?.[0] ?? 'server';
   const { type, retryable } = meanings[kind];
   const wait = hint(type === 'rate_limit');
+  const requestId = requestIdIn(headers) ?? read.requestId;
   return {
     type,
     code: kind,
@@ -161,6 +163,7 @@ export function providerError(
     retryable: retryable && headers['x-should-retry'] !== 'false',
     ...(status === null ? null : { status }),
     ...(wait === undefined ? null : { retryAfterMs: wait }),
+    ...(requestId === undefined ? null : { requestId }),
   };
 }
 

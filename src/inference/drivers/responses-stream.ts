@@ -1,11 +1,14 @@
 import { isRecord, type JsonObject } from '../../json.ts';
+import { isBlank } from '../../messages/content-part.ts';
 import { finishReasonOf } from '../finish-word.ts';
 import type { InferenceChunk, InferenceResponse, InferredToolCall } from '../inference-driver.ts';
 import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
+import type { ProviderReport } from '../model-call-info.ts';
 import { MAX_CALLS } from '../read-response.ts';
 import type { AnswerFormat, AnswerStream } from './answer-format.ts';
 import { readCall, string } from './chat-message.ts';
 import { usageIn, type ChatUsage } from './chat-usage.ts';
+import { reportIn } from './request-id.ts';
 import { isErrorBody } from './provider-error.ts';
 import { ReasoningParts } from './reasoning-parts.ts';
 import { keptItem, partsOf, problemIn, type OutputItem } from './responses-output.ts';
@@ -22,6 +25,8 @@ class ResponsesStream implements AnswerStream {
   #calls = 0;
   #final: Record<string, unknown> | null = null;
   #report: ChatUsage | null = null;
+  /** Model and id of the response. */
+  #source: ProviderReport = {};
 
   constructor(origin: StateOrigin) {
     this.#origin = origin;
@@ -40,6 +45,7 @@ class ResponsesStream implements AnswerStream {
   get partial(): PartialAnswer {
     const toolCalls = this.#toolCalls(true);
     return {
+      ...this.#source,
       ...(this.#content === '' ? null : { content: this.#content }),
       ...(toolCalls.length === 0 ? null : { toolCalls }),
       ...this.#report,
@@ -86,6 +92,9 @@ class ResponsesStream implements AnswerStream {
       case 'response.output_item.done':
         if (isRecord(event['item'])) this.#complete(event['output_index'], event['item'], out);
         break;
+      case 'response.created':
+        if (isRecord(event['response'])) this.#source = reportIn(event['response']);
+        break;
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -107,6 +116,7 @@ class ResponsesStream implements AnswerStream {
       for (const [index, item] of (output as unknown[]).entries())
         if (isRecord(item) && !this.#items.get(index)?.whole) this.#complete(index, item, out);
     this.#final = response;
+    this.#source = { ...this.#source, ...reportIn(response) };
     const report = usageIn(response);
     if (report === null) return;
     this.#report = report;
@@ -122,15 +132,19 @@ class ResponsesStream implements AnswerStream {
     const isCut = status === 'incomplete';
     const toolCalls = this.#toolCalls(isCut);
     const word = isCut && isRecord(details) ? string(details['reason']) : null;
-    const reason = finishReasonOf(word, !isCut && toolCalls.length > 0);
     const refusal = items.map((item) => item.refusal).join('') || null;
+    const isEmpty = isCut && isBlank(this.#content) && toolCalls.length === 0 && refusal === null;
+    const reason = finishReasonOf(word, !isCut && toolCalls.length > 0, isEmpty);
+    const rawFinishReason = word || string(status);
     const metadata = isCut || refusal !== null ? undefined : this.#metadata(items);
     return {
+      ...this.#source,
       content: this.#content,
       toolCalls,
       reasoning: this.#reasoning.text || null,
       refusal,
       finishReason: isCut && reason === 'stop' ? 'length' : reason,
+      ...(rawFinishReason === '' ? null : { rawFinishReason }),
       usage: this.#report?.usage ?? null,
       ...(this.#report?.cost == null ? null : { cost: this.#report.cost }),
       ...(metadata ? { metadata } : null),

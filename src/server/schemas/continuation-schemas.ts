@@ -129,13 +129,10 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
     stopReason: orNull(ref('StopReason')),
     actions: list(ref('ExplanationAction')),
   }),
-  Usage: object({
-    input: count,
-    output: count,
-    total: count,
-    cachedInput: count,
-    reasoning: count,
-  }),
+  Usage: object(
+    { input: count, output: count, total: count, cachedInput: count, reasoning: count },
+    { cacheWrite: count, cacheWrite1h: count },
+  ),
   StopAction: either(
     object({ kind: { const: 'grant' }, grant: ref('Grants'), label: text }),
     object({ kind: { const: 'resume' }, label: text }),

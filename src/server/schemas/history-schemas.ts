@@ -19,6 +19,17 @@ const resultKinds = ['ok', 'error', 'denied', 'aborted', 'blocked', 'timeout'];
 
 const answers = oneOfTexts(['approved', 'edited', 'denied']);
 
+const modelCall = object(
+  {},
+  {
+    model: text,
+    requestId: text,
+    rawFinishReason: text,
+    warnings: list(text),
+    firstTokenMs: count,
+  },
+);
+
 const stepSchema = object(
   {
     number: count,
@@ -31,6 +42,7 @@ const stepSchema = object(
     waitMs: number,
     inputTokens: count,
     outputTokens: count,
+    modelUsage: orNull(ref('Usage')),
     cost: orNull(number),
     costSoFar: orNull(number),
     finishReason: orNull(text),
@@ -38,7 +50,7 @@ const stepSchema = object(
     notes: list(text),
     outcome: orNull(ref('Outcome')),
   },
-  { model: text, fallback: text },
+  { model: text, fallback: text, modelCall },
 );
 
 /** Schemas of messages, steps and traces. */

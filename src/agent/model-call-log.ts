@@ -1,0 +1,83 @@
+import type { InferenceResponse } from '../inference/inference-driver.ts';
+import type { PartialAnswer } from '../inference/inference-error.ts';
+import { modelCallInfo, type ProviderReport } from '../inference/model-call-info.ts';
+import { costOfUsage } from '../inference/prices.ts';
+import { costOf, usageOf, type Usage } from '../inference/usage.ts';
+import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** Keeps what is known about a model call besides its answer: usage, cost, times, and the provider's report. */
+export class ModelCallLog {
+  readonly #run: Run;
+  readonly #draft: StepDraft;
+  #used: PartialAnswer = {};
+  /** What the model returned, before a hook changes it. */
+  #returned: ProviderReport | null = null;
+  #startedAt = 0;
+  #firstTokenMs: number | null = null;
+
+  constructor(run: Run, draft: StepDraft) {
+    this.#run = run;
+    this.#draft = draft;
+  }
+
+  /** Whether the usage of the call is known so far. */
+  get isUsageKnown(): boolean {
+    return this.#used.usage !== undefined;
+  }
+
+  /** Notes the start of a call. A hook may call the model again: times and report are those of the last call. */
+  start(): void {
+    this.#startedAt = this.#run.now();
+    this.#firstTokenMs = null;
+    this.#returned = null;
+  }
+
+  /** Notes a chunk with a part of the answer. */
+  chunk(): void {
+    this.#firstTokenMs ??= this.#run.now() - this.#startedAt;
+  }
+
+  used(partial: PartialAnswer): void {
+    this.#used = partial;
+  }
+
+  /** Notes the usage of the call, which counts even if a hook changes the answer. */
+  returned(response: InferenceResponse): InferenceResponse {
+    const { usage, cost = null } = response ?? {};
+    this.#returned = response ?? null;
+    if (usage) this.#used = { usage, cost };
+    return response;
+  }
+
+  /** Writes into the step what the call used, from its answer or else from what arrived before. */
+  keepUsage(
+    answer: Pick<PartialAnswer, 'cost'> & { readonly usage?: Partial<Usage> | null },
+  ): void {
+    const usage = answer.usage ?? this.#used.usage;
+    const draft = this.#draft;
+    const { price } = draft.model;
+    draft.usage = usageOf(usage);
+    draft.cost = costOf(answer.cost ?? this.#used.cost);
+    // without usage the cost is unknown, not 0
+    if (usage && draft.cost === null && price !== null)
+      draft.cost = costOfUsage(draft.usage, price);
+  }
+
+  /** Does the same for a call without a whole answer, and notes if its usage is unknown. */
+  keepPartialUsage(partial: PartialAnswer = {}): void {
+    if (!this.isUsageKnown && partial.usage === undefined) this.#draft.notes.push('usageUnknown');
+    this.keepUsage(partial);
+  }
+
+  /** Writes into the step what the model's provider reported, else the given report. */
+  keepReport(report: ProviderReport = {}): void {
+    const draft = this.#draft;
+    draft.modelCall = modelCallInfo(
+      this.#returned ?? report,
+      draft.finishReason,
+      this.#firstTokenMs,
+      this.#run.redactor,
+    );
+  }
+}

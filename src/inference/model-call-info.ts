@@ -1,0 +1,63 @@
+import type { Redactor } from '../errors/redactor.ts';
+
+/** What a provider reports about a model call besides the answer. */
+export interface ProviderReport {
+  /** Name of the model that answered, as the provider writes it. */
+  readonly model?: string;
+  /** Id to give to the provider's support: from the headers, else the id of the answer. */
+  readonly requestId?: string;
+  /** Problems with the request that the provider or its package worked around. */
+  readonly warnings?: readonly string[];
+  /** The finish reason in the provider's own word. */
+  readonly rawFinishReason?: string;
+}
+
+/** The record of a {@link ProviderReport} in a step: bounded and redacted. */
+export interface ModelCallInfo extends ProviderReport {
+  /** Absent if it is the same as `finishReason`. */
+  readonly rawFinishReason?: string;
+  /** Milliseconds from the request to the first chunk of a streamed answer. */
+  readonly firstTokenMs?: number;
+}
+
+/** Maximum characters of a name, an id or a word. */
+const MAX_WORD = 200;
+const MAX_WARNING = 500;
+const MAX_WARNINGS = 8;
+
+/** Returns the record of a call; null if there is nothing to record. */
+export function modelCallInfo(
+  report: ProviderReport,
+  finishReason: string | null,
+  firstTokenMs: number | null,
+  redactor: Pick<Redactor, 'text'>,
+): ModelCallInfo | null {
+  const model = bounded(report.model, MAX_WORD, redactor);
+  const requestId = bounded(report.requestId, MAX_WORD, redactor);
+  const word = bounded(report.rawFinishReason, MAX_WORD, redactor);
+  const warnings = warningsIn(report.warnings, redactor);
+  const info: { -readonly [K in keyof ModelCallInfo]: ModelCallInfo[K] } = {};
+  if (model !== '') info.model = model;
+  if (requestId !== '') info.requestId = requestId;
+  if (word !== '' && word !== finishReason) info.rawFinishReason = word;
+  if (warnings.length > 0) info.warnings = warnings;
+  if (firstTokenMs !== null) info.firstTokenMs = Math.max(0, Math.round(firstTokenMs));
+  for (const _ in info) return info;
+  return null;
+}
+
+function warningsIn(warnings: unknown, redactor: Pick<Redactor, 'text'>): readonly string[] {
+  if (!Array.isArray(warnings)) return [];
+  return warnings
+    .slice(0, MAX_WARNINGS)
+    .map((warning: unknown) => bounded(warning, MAX_WARNING, redactor))
+    .filter((warning) => warning !== '');
+}
+
+/** Returns a foreign text in a bounded length without secrets; '' if it is not a text. */
+function bounded(text: unknown, most: number, redactor: Pick<Redactor, 'text'>): string {
+  if (typeof text !== 'string' || text === '') return '';
+  // before it is truncated, because half a secret matches no pattern
+  const safe = redactor.text(text).trim();
+  return safe.length > most ? `${safe.slice(0, most - 1)}…` : safe;
+}
