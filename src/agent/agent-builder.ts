@@ -11,7 +11,7 @@ import type { PriceTable } from '../inference/prices.ts';
 import type { AnySchema, OutputOf } from '../tools/schema.ts';
 import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
 import { agentOf, type Agent } from './agent.ts';
-import type { AgentOptions } from './agent-options.ts';
+import type { AgentOptions, SystemPrompt } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import { builderName, checkOption } from './check-options.ts';
 import type { AnyCapability, CriterionList, HookList } from './hooks.ts';
@@ -64,7 +64,8 @@ export class AgentBuilder<
   withPrices(prices: PriceTable): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ prices: { ...this.#options.prices, ...prices } });
   }
-  withSystemPrompt(systemPrompt: string): AgentBuilder<Deps, Output, Name, C> {
+  /** Sets the system prompt: a text, or `{ text, cache }` with a cache mark at its end. */
+  withSystemPrompt(systemPrompt: string | SystemPrompt): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ systemPrompt });
   }
   /** Adds tools to those already set. */

@@ -8,6 +8,7 @@ import type { Redactor } from '../errors/redactor.ts';
 import type { InferenceDriver, ResponseFormat, ToolChoice } from '../inference/inference-driver.ts';
 import type { ModelInput, ModelRegistry } from '../inference/model-registry.ts';
 import type { PriceTable } from '../inference/prices.ts';
+import type { CacheMark, CacheTtl } from '../messages/cache-mark.ts';
 import type { AnySchema, OutputOf, ReadySchema } from '../tools/schema.ts';
 import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
@@ -16,6 +17,12 @@ import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './ho
 
 /** Output type of an agent: the type of its response format, or text without one. */
 export type Answer<Format> = Format extends AnySchema ? OutputOf<Format> : string;
+
+/** A system prompt with a cache mark at its end, behind what capabilities add to it. */
+export interface SystemPrompt {
+  readonly text: string;
+  readonly cache?: CacheMark;
+}
 
 /**
  * The options of an agent; {@link AgentBuilder} is the fluent form. Write them inline: `createAgent` infers the type
@@ -40,7 +47,8 @@ export interface AgentOptions<
   /** Prices in dollars per million tokens. They override the built-in list. */
   readonly prices?: PriceTable;
   readonly name?: Name;
-  readonly systemPrompt?: string;
+  /** The system prompt, or `{ text, cache }` with a cache mark at its end. */
+  readonly systemPrompt?: string | SystemPrompt;
   readonly tools?: Tools;
   readonly toolChoice?: ToolChoice<NoInfer<CallsOf<Tools[number] | Capabilities[number]>['tool']>>;
   /** Most answered steps per execution. Default 20; null for no limit. */
@@ -84,6 +92,8 @@ export interface AgentDefinition {
   /** The model and its fallback. */
   readonly models: ModelChain;
   readonly systemPrompt: string | null;
+  /** How long the cache mark at the end of the system prompt lasts. */
+  readonly systemCache: CacheTtl | false;
   readonly tools: ReadonlyMap<string, AnyTool>;
   readonly toolNames: readonly string[];
   readonly toolNameSet: ReadonlySet<string>;

@@ -3,6 +3,7 @@ import { ErrorPolicy } from '../errors/error-policy.ts';
 import { isModelInput } from '../inference/model-registry.ts';
 import { checkPrices } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
+import { CACHE_MARKS, isCacheMark } from '../messages/cache-mark.ts';
 import type { AgentOptions } from './agent-options.ts';
 
 /** The name of an option as the caller wrote it: `maxSteps` for `createAgent`, `withMaxSteps` for the builder. */
@@ -99,6 +100,15 @@ const policy: Check = (name, value) => {
   }
 };
 
+const prompt: Check = (name, value) => {
+  if (isText(value)) return;
+  if (!isRecord(value) || !isText(value['text']))
+    throw invalidOption(name, value, 'a text, or { text, cache? }');
+  const { cache } = value;
+  if (cache !== undefined && !isCacheMark(cache))
+    throw invalidOption(`${name} cache`, cache, CACHE_MARKS);
+};
+
 const reserve: Check = (name, value) => {
   if (isBoolean(value)) return;
   if (!isRecord(value)) throw invalidOption(name, value, 'a boolean or { tokens?, seconds? }');
@@ -117,7 +127,7 @@ const checks: { readonly [O in keyof Required<AgentOptions>]: Check } = {
   models: fits(has('resolve'), 'the result of createModelRegistry()'),
   prices: checkPrices,
   name: fits((value) => isText(value) && value !== '', 'a name'),
-  systemPrompt: text,
+  systemPrompt: prompt,
   tools,
   toolChoice: later,
   maxSteps: count,

@@ -19,13 +19,14 @@ import { defaultRedactor } from '../errors/redactor.ts';
 import type { ToolChoice } from '../inference/inference-driver.ts';
 import { driverOf } from '../inference/model-registry.ts';
 import { isRecord } from '../json.ts';
+import { ttlOf } from '../messages/cache-mark.ts';
 import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, ownName, type OptionName } from './check-options.ts';
 import { modelChain } from './model-chain.ts';
 import { composeHooks } from './hooks.ts';
-import type { AgentDefinition, AgentOptions } from './agent-options.ts';
+import type { AgentDefinition, AgentOptions, SystemPrompt } from './agent-options.ts';
 
 const DEFAULT_MAX_STEPS = 20;
 /** Multiple of `maxSteps`. */
@@ -48,7 +49,8 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
   ]);
   checkToolChoice(toolChoice, tools, nameOf);
   const hooks = [...(options.hooks ?? []), ...capabilities.flatMap((c) => c.hooks ?? [])];
-  const prompts = [options.systemPrompt, ...capabilities.map((c) => c.systemPrompt)];
+  const { text, cache } = promptOf(options.systemPrompt);
+  const prompts = [text, ...capabilities.map((c) => c.systemPrompt)];
   const policy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
   const errorPolicy = policy.forTools(tools.values());
   return Object.freeze({
@@ -56,6 +58,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     deps: null,
     models: modelChain(driver, fallback, options.prices),
     systemPrompt: prompts.filter(Boolean).join('\n\n') || null,
+    systemCache: ttlOf(cache),
     tools,
     toolNames: [...tools.keys()],
     toolNameSet: new Set(tools.keys()),
@@ -76,6 +79,9 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     random: options.random ?? Math.random,
   });
 }
+
+const promptOf = (prompt: AgentOptions['systemPrompt'] = ''): SystemPrompt =>
+  typeof prompt === 'string' ? { text: prompt } : prompt;
 
 /** Orders the criteria as `explain()` lists them: limits, checks, custom criteria. */
 function criteriaOf(
@@ -164,8 +170,9 @@ function responseOf(
   return { format: { name: 'response', schema: ready.jsonSchema }, schema: ready };
 }
 
-const toolSchema = ({ name, description, jsonSchema }: AnyTool): ToolSchema => ({
+const toolSchema = ({ name, description, jsonSchema, cache }: AnyTool): ToolSchema => ({
   name,
   description,
   parameters: jsonSchema,
+  ...(cache && { cache }),
 });

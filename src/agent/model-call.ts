@@ -40,9 +40,11 @@ export const isMisuse = (thrown: unknown): boolean =>
 
 function requestFor(run: Run, draft: StepDraft): InferenceRequest {
   const { agent, offered } = run;
-  const { systemPrompt, response } = agent;
+  const { systemPrompt, systemCache, response } = agent;
   return {
     system: agent.budgetNote ? withBudgetNote(run, systemPrompt) : systemPrompt,
+    // a prompt that changes with each step is not worth a mark, unless the user set one
+    ...((systemCache || agent.budgetNote) && { systemCache }),
     messages: run.state.messages,
     tools: offered.toolSchemas,
     toolChoice: draft.softLanding === null ? offered.toolChoice : 'none',

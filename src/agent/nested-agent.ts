@@ -3,6 +3,7 @@ import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import { toJsonValue } from '../json.ts';
+import type { CacheMark } from '../messages/cache-mark.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { EventBus } from '../events/event-bus.ts';
@@ -36,6 +37,8 @@ export interface AsToolOptions<Name extends string = string> {
   readonly onError?: ErrorHandlingDecision;
   /** Retries after failures of the agent in a row. Default: the count of the error policy. */
   readonly maxRetries?: number;
+  /** Cache mark at the end of this tool, which covers the tools before it too. */
+  readonly cache?: CacheMark;
 }
 
 /** The arguments of an agent that is a tool. */

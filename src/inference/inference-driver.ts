@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { FilePart, ImagePart } from '../messages/content-part.ts';
+import type { CacheTtl } from '../messages/cache-mark.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { JsonSchema } from '../tools/schema.ts';
@@ -30,6 +31,11 @@ export interface ResponseFormat {
 /** One model call. `messages` is the live conversation, never a copy; `system` goes before it. */
 export interface InferenceRequest {
   readonly system: string | null;
+  /**
+   * How long the cache mark at the end of the system prompt lasts; `false` if the prompt changes with each call, so that
+   * only the tools before it can be cached. Absent if there is no mark.
+   */
+  readonly systemCache?: CacheTtl | false;
   readonly messages: Messages;
   readonly tools: readonly ToolSchema[];
   readonly toolChoice: ToolChoice;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AgentError } from '../errors/agent-error.ts';
-import { Message, type MessageInput } from './message.ts';
+import { Message, type MessageInput, type MessageJSON } from './message.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textOf } from './content-part.ts';
 
@@ -51,7 +51,7 @@ describe('roles', () => {
 });
 
 describe('a message', () => {
-  const full: Required<MessageInput> = {
+  const full: MessageJSON = {
     id: 'msg_1',
     role: 'assistant',
     content: [

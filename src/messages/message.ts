@@ -2,6 +2,7 @@ import { isoTime, systemClock } from '../clock.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { messageId } from '../ids.ts';
 import { isRecord, type JsonObject } from '../json.ts';
+import { CACHE_MARKS, isCacheMark, ttlOf, type CacheMark, type CacheTtl } from './cache-mark.ts';
 import { textOf, type ContentPart, type MessageContent } from './content-part.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import type { ToolCall } from './tool-call.ts';
@@ -19,7 +20,11 @@ export interface MessageJSON {
 }
 
 /** Input of a message: only role and content are required. */
-export type MessageInput = Pick<MessageJSON, 'role' | 'content'> & Partial<MessageJSON>;
+export type MessageInput = Pick<MessageJSON, 'role' | 'content'> &
+  Partial<MessageJSON> & {
+    /** Cache mark at the end of the message. Stored in its metadata. */
+    readonly cache?: CacheMark;
+  };
 
 const noCalls: readonly ToolCall[] = Object.freeze([]);
 const noMetadata: JsonObject = Object.freeze({});
@@ -42,7 +47,7 @@ export class Message implements MessageJSON {
     this.toolCalls = input.toolCalls?.length ? input.toolCalls : noCalls;
     this.toolCallId = input.toolCallId ?? null;
     this.name = input.name ?? null;
-    this.metadata = input.metadata ?? noMetadata;
+    this.metadata = withMark(input.metadata ?? noMetadata, input.cache);
     this.createdAt = input.createdAt ?? isoTime(systemClock.now());
     Object.freeze(this);
   }
@@ -118,9 +123,22 @@ export class Message implements MessageJSON {
       : null;
   }
 
+  /** How long the cache mark at the end of the message lasts; false if there is none. */
+  get cache(): CacheTtl | false {
+    return ttlOf(this.metadata['cache']);
+  }
+
   toJSON(): MessageJSON {
     return { ...this };
   }
+}
+
+/** Returns the metadata with the mark of an input; unchanged if it says none. */
+function withMark(metadata: JsonObject, mark: CacheMark | undefined): JsonObject {
+  if (mark === undefined || ttlOf(mark) === ttlOf(metadata['cache'])) return metadata;
+  const { cache: _, ...rest } = metadata;
+  const ttl = ttlOf(mark);
+  return ttl === false ? rest : { ...rest, cache: ttl };
 }
 
 function checkMessage(input: unknown): asserts input is MessageInput {
@@ -140,6 +158,8 @@ function checkMessage(input: unknown): asserts input is MessageInput {
       throw invalidMessage(`its ${key} is ${show(input[key])}`, 'a string');
   if (input['metadata'] != null && !isRecord(input['metadata']))
     throw invalidMessage(`its metadata is ${show(input['metadata'])}`, 'an object');
+  if (input['cache'] !== undefined && !isCacheMark(input['cache']))
+    throw invalidMessage(`its cache is ${show(input['cache'])}`, CACHE_MARKS);
 }
 
 const isPart = (part: unknown): part is ContentPart =>

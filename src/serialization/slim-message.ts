@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { ttlOf } from '../messages/cache-mark.ts';
 import type { ContentPart } from '../messages/content-part.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
@@ -39,10 +40,11 @@ export function slimMessage(message: Message, writing: Writing, isNeeded: boolea
   };
 }
 
-/** Keeps the `synthetic` flag even without metadata, because it separates turns. */
+/** Keeps two fields even without metadata: `synthetic`, which separates turns, and the cache mark. */
 function slimMetadata(metadata: JsonObject, { includeMetadata }: SlimLimits): JsonObject {
   if (includeMetadata) return metadata;
-  return metadata['synthetic'] === true ? { synthetic: true } : {};
+  const cache = ttlOf(metadata['cache']);
+  return { ...(metadata['synthetic'] === true && { synthetic: true }), ...(cache && { cache }) };
 }
 
 export const slimCalls = (

@@ -34,7 +34,7 @@ export async function sendMessage(
   content: MessageContent,
   options: SendOptions,
 ): Promise<Sent> {
-  const { owner, executionId: given, whenBusy } = options;
+  const { owner, executionId: given, whenBusy, cache } = options;
   const { store, clock, maxWaiting } = lookup;
   const refusal = worker.refusal();
   // a repeated message takes no space in the queue
@@ -42,7 +42,7 @@ export async function sendMessage(
   const row = await lookup.workable(sessionId, owner);
   const executionId = given === undefined ? uuid() : checkedExecutionId(given);
   const at = isoTime(clock.now());
-  const message = Message.user(content, { createdAt: at }).toJSON();
+  const message = Message.user(content, { createdAt: at, ...(cache && { cache }) }).toJSON();
   const contentHash = given === undefined ? null : hashOf(executionId, message.content);
   const body = await plainBody(store, { message } satisfies CommandBody);
   const said = await store.accept(

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { GrantAuthority } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { JsonObject } from '../json.ts';
+import type { CacheMark } from '../messages/cache-mark.ts';
 import type { MessageInput } from '../messages/message.ts';
 import type { DepsOf } from '../tools/tool.ts';
 import type { GrantPolicy } from './grant-policy.ts';
@@ -40,6 +41,8 @@ export interface SendOptions extends OwnerOptions {
   readonly whenBusy?: 'refuse' | 'queue';
   /** An id of the caller's for this message. The same content sent again under it runs once; other content is refused. */
   readonly executionId?: string;
+  /** Cache mark at the end of the message. */
+  readonly cache?: CacheMark;
 }
 
 /** Caps of what owners may grant, in place of the runtime's `grants`. */

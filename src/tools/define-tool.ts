@@ -2,6 +2,7 @@ import { AgentError, invalidOption, positive, show, whole } from '../errors/agen
 import { ErrorHandlingDecision } from '../errors/error-type.ts';
 import { checkedCount, type ToolErrorRule } from '../errors/retry-limits.ts';
 import type { JsonObject } from '../json.ts';
+import { CACHE_MARKS, isCacheMark, ttlOf, type CacheMark } from '../messages/cache-mark.ts';
 import {
   readySchema,
   type AnySchema,
@@ -38,6 +39,8 @@ export interface ToolSpec<
   readonly onError?: ErrorHandlingDecision;
   /** Retries after failures of this tool in a row in the execution. Default: the count of the error policy. */
   readonly maxRetries?: number;
+  /** Cache mark at the end of this tool, which covers the tools before it too. */
+  readonly cache?: CacheMark;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -85,6 +88,7 @@ export function defineTool<
     ),
     idempotent: spec.idempotent ?? false,
     ...errorRule(spec),
+    ...cacheRule(spec),
     needsApproval: approvalRule(needsApproval as ApprovalRule), // the argument type ends here
     // the arguments are checked against the schema first
     execute: execute.bind(spec) as unknown as AnyTool['execute'],
@@ -106,6 +110,13 @@ function errorRule({
       `none, because onError is ${onError}`,
     );
   return { onError: 'retry', maxRetries: checkedCount(`Tool "${name}" maxRetries`, maxRetries) };
+}
+
+function cacheRule({ name, cache }: Pick<ToolSpec, 'name' | 'cache'>): Pick<AnyTool, 'cache'> {
+  if (cache !== undefined && !isCacheMark(cache))
+    throw invalidOption(`Tool "${name}" cache`, cache, CACHE_MARKS);
+  const ttl = ttlOf(cache);
+  return ttl === false ? {} : { cache: ttl };
 }
 
 const decisions: readonly ErrorHandlingDecision[] =

@@ -1,5 +1,6 @@
 import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import type { JsonObject } from '../json.ts';
+import type { CacheTtl } from '../messages/cache-mark.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Checked, JsonSchema } from './schema.ts';
 
@@ -51,6 +52,8 @@ export interface AnyTool {
   readonly onError?: ErrorHandlingDecision;
   /** Retries after failures of this tool in a row, in place of the count of the error policy. */
   readonly maxRetries?: number;
+  /** How long the cache mark at the end of this tool lasts; absent if there is none. */
+  readonly cache?: CacheTtl;
   /** Returns whether a call needs approval; null if none does. Called once per call, and its result is kept. */
   readonly needsApproval: ((args: unknown) => boolean | Promise<boolean>) | null;
   check(args: unknown): Checked | Promise<Checked>;
@@ -98,4 +101,6 @@ export interface ToolSchema {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonSchema;
+  /** How long the cache mark at the end of this tool lasts; absent if there is none. */
+  readonly cache?: CacheTtl;
 }
