@@ -1,3 +1,4 @@
+import type { Usage } from '../inference/usage.ts';
 import { countText, durationText } from '../number-text.ts';
 import { visibleText } from '../visible-text.ts';
 import type { TraceStep } from './trace.ts';
@@ -24,7 +25,18 @@ export function modelCallFacts(step: TraceStep): readonly ModelCallFact[] {
     facts.push({
       text: `model call alone: ${countText(own.input)} in, ${countText(own.output)} out`,
     });
+  const cache = own === null ? '' : cacheText(own);
+  if (cache !== '') facts.push({ text: `prompt cache: ${cache}` });
   name('request', requestId);
   for (const warning of new Set(warnings)) facts.push({ text: `warning: ${visibleText(warning)}` });
   return facts;
+}
+
+/** Returns what a call read from and wrote to a prompt cache; '' if nothing. */
+function cacheText({ cachedInput, cacheWrite = 0, cacheWrite1h = 0 }: Usage): string {
+  const hour = cacheWrite1h > 0 ? ` (${countText(cacheWrite1h)} for an hour)` : '';
+  return [
+    ...(cachedInput > 0 ? [`${countText(cachedInput)} tokens read`] : []),
+    ...(cacheWrite > 0 ? [`${countText(cacheWrite)} tokens written${hour}`] : []),
+  ].join(', ');
 }

@@ -5,8 +5,10 @@ import type { Message } from '../../messages/message.ts';
 import type { ToolCall } from '../../messages/tool-call.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
+import { markedSystem, type AiSdkMarkWire } from './ai-sdk-marks.ts';
 import { assistantParts } from './ai-sdk-parts.ts';
 import { resultOutput } from './ai-sdk-result.ts';
+import type { CacheMarks } from './cache-marks.ts';
 import { leftOut, sourceOf } from './media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
@@ -16,6 +18,8 @@ export interface ModelFacts {
   /** Family of the model, and the account: only the same ones get state back. */
   readonly family?: string;
   readonly account?: string;
+  /** How to send cache marks; absent or null if the provider gets none. */
+  readonly marks?: AiSdkMarkWire | null;
   /** Addresses that the provider fetches by itself, by media type; absent if the package does not say. */
   readonly supportedUrls?: Readonly<Record<string, readonly RegExp[]>>;
 }
@@ -25,13 +29,21 @@ export function aiSdkPrompt(
   { system, messages }: InferenceRequest,
   systemOptions: Readonly<Record<string, JsonObject>> | undefined,
   about: ModelFacts,
+  marks: CacheMarks,
 ): object[] {
   const out: object[] = [];
-  const options = systemOptions ? { providerOptions: systemOptions } : null;
-  if (system && !isBlank(system)) out.push({ role: 'system', content: system, ...options });
+  const wire = about.marks ?? null;
+  const options = markedSystem(marks, wire, systemOptions);
+  if (system && !isBlank(system))
+    out.push({ role: 'system', content: system, ...(options && { providerOptions: options }) });
+  /** Returns the mark of a message, which packages put on its last part. */
+  const mark = (place: number): object | null => {
+    const ttl = marks.get(place);
+    return wire && ttl ? { providerOptions: wire.options(ttl) } : null;
+  };
   let ids: ReadonlyMap<string, string> = new Map();
   let calls: readonly ToolCall[] = [];
-  let results: object[] | null = null;
+  let results: { readonly role: 'tool'; readonly content: object[] } | null = null;
   let isFirst = true;
   const last = messages.last();
   for (const [i, message] of [...messages].entries()) {
@@ -39,13 +51,19 @@ export function aiSdkPrompt(
       const id = message.toolCallId ?? '';
       const call = calls.find((known) => known.id === id);
       // results of one answer belong in one message
-      if (results === null) out.push({ role: 'tool', content: (results = []) });
-      results.push({
+      if (results === null) out.push((results = { role: 'tool', content: [] }));
+      results.content.push({
         type: 'tool-result',
         toolCallId: ids.get(id) ?? id,
         toolName: wireName(call?.name ?? message.name ?? 'tool'),
         output: resultOutput(message, about),
       });
+      const marked = mark(i);
+      // a mark is at the end of a message; packages join the next one
+      if (marked) {
+        Object.assign(results, marked);
+        results = null;
+      }
       continue;
     }
     if (message.isAssistant()) {
@@ -60,12 +78,12 @@ export function aiSdkPrompt(
         messages.at(i + 1)?.isAssistant() ?? true,
       );
       if (content.length === 0) continue;
-      out.push({ role: 'assistant', content });
+      out.push({ role: 'assistant', content, ...mark(i) });
     } else {
       // a provider rejects the last one, and the next turn omits it
       if (isBlank(message.content) && message !== last) continue;
       isFirst &&= message.isSystem();
-      out.push(promptMessage(message, about, isFirst));
+      out.push({ ...promptMessage(message, about, isFirst), ...mark(i) });
     }
     results = null;
   }

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../json.ts';
 import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
+import { aiSdkMarks } from './ai-sdk-marks.ts';
 import { aiSdkPrompt, type ModelFacts } from './ai-sdk-prompt.ts';
+import { toolPlace, type PromptCache } from './cache-marks.ts';
 import { thinkingFor } from './foreign-calls.ts';
 import { strictSchema } from './strict-schema.ts';
 
@@ -14,6 +16,8 @@ export interface AiSdkSettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** Settings of one provider, such as `{ anthropic: { thinking: … } }`. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
+  /** Which cache marks to send: `auto`, `on` or `off`. Default `auto`. */
+  readonly promptCache?: PromptCache;
   /** Provider settings of the system prompt only, such as `{ anthropic: { cacheControl: { type: 'ephemeral' } } }`. */
   readonly systemOptions?: Readonly<Record<string, JsonObject>>;
   /** Tools that the provider runs, by name: `{ web_search: anthropic.tools.webSearch_20250305() }`. */
@@ -54,19 +58,27 @@ export function callOptions(
   const options = Object.fromEntries(
     known.flatMap((key) => (rest[key] === undefined ? [] : [[key, rest[key]]])),
   );
+  const { marks: wire = null } = about;
+  const { providerOptions, systemOptions } = settings;
+  const marks = aiSdkMarks(request, wire, providerOptions, systemOptions);
+  const toolMark = (index: number): object | null => {
+    const ttl = marks.get(toolPlace(index, tools.length));
+    return wire && ttl ? { providerOptions: wire.options(ttl) } : null;
+  };
   return {
     ...options,
     ...(stop ? { stopSequences: stop } : null),
-    prompt: aiSdkPrompt(request, settings.systemOptions, about),
+    prompt: aiSdkPrompt(request, systemOptions, about, marks),
     abortSignal,
     ...(tools.length + own.length > 0
       ? {
           tools: [
-            ...tools.map(({ name, description, parameters }) => ({
+            ...tools.map(({ name, description, parameters }, i) => ({
               type: 'function',
               name,
               description,
               inputSchema: parameters,
+              ...toolMark(i),
             })),
             ...own,
           ],

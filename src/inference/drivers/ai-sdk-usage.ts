@@ -18,7 +18,7 @@ export function aiSdkUsage(usage: unknown, metadata?: unknown): Partial<Usage> |
     isRecord(outputTokens) ? outputTokens['reasoning'] : usage['reasoningTokens'],
   );
   const written = writtenIn(inputTokens, wire, metadata);
-  // v2 of Anthropic's package counts cached and written input beside the input
+  // v2 of the packages for Anthropic and Bedrock counts cached and written input beside the input
   const beside = isRecord(inputTokens) || !written.isBeside ? 0 : (cachedInput ?? 0) + written.all;
   return {
     input: (input ?? 0) + beside,
@@ -31,25 +31,48 @@ export function aiSdkUsage(usage: unknown, metadata?: unknown): Partial<Usage> |
   };
 }
 
-/** Reads what was written to a prompt cache; only Anthropic says for how long. */
+/** Reads what was written to a prompt cache, which Anthropic and Bedrock report also by its time. */
 function writtenIn(
   inputTokens: unknown,
   wire: Record<string, unknown>,
   metadata: unknown,
 ): { readonly all: number; readonly hour: number; readonly isBeside: boolean } {
-  const own = isRecord(metadata) ? metadata['anthropic'] : undefined;
-  const anthropic = isRecord(own) ? own : {};
+  const about = (name: string): Record<string, unknown> => recordIn(metadata, name);
+  const anthropic = about('anthropic');
+  const bedrock = recordIn(about('bedrock'), 'usage');
   const report = isRecord(anthropic['usage']) ? anthropic['usage'] : wire;
-  const byTime = report['cache_creation'];
+  const ofBedrock = count(bedrock['cacheWriteInputTokens']);
+  const isAnthropic = inputTokens !== undefined && inputTokens === report['input_tokens'];
   return {
     all:
       count(isRecord(inputTokens) ? inputTokens['cacheWrite'] : undefined) ??
       count(anthropic['cacheCreationInputTokens']) ??
+      ofBedrock ??
+      // packages for compatible servers leave it in the report
+      count(wire['cache_creation_input_tokens']) ??
+      count(recordIn(wire, 'prompt_tokens_details')['cache_write_tokens']) ??
       0,
-    hour: count(isRecord(byTime) ? byTime['ephemeral_1h_input_tokens'] : undefined) ?? 0,
-    isBeside: inputTokens !== undefined && inputTokens === report['input_tokens'],
+    hour:
+      count(recordIn(report, 'cache_creation')['ephemeral_1h_input_tokens']) ??
+      hourIn(wire['cacheDetails']),
+    isBeside: isAnthropic || ofBedrock !== undefined,
   };
 }
+
+/** Reads what Bedrock has written for an hour. */
+const hourIn = (details: unknown): number =>
+  Array.isArray(details)
+    ? details.reduce<number>(
+        (sum, one) =>
+          isRecord(one) && one['ttl'] === '1h' ? sum + (count(one['inputTokens']) ?? 0) : sum,
+        0,
+      )
+    : 0;
+
+const recordIn = (value: unknown, key: string): Record<string, unknown> => {
+  const found = isRecord(value) ? value[key] : undefined;
+  return isRecord(found) ? found : {};
+};
 
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;

@@ -10,9 +10,11 @@ import type {
 import { brokenOff, modelCallFailed } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
+import { aiSdkMarkWire } from './ai-sdk-marks.ts';
 import { namesOfAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
 import { supportedUrlsOf, type ModelFacts } from './ai-sdk-prompt.ts';
 import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
+import { checkedPromptCache } from './cache-marks.ts';
 import { familyOf } from './model-family.ts';
 import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
 
@@ -33,6 +35,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
   const { clock = systemClock, account } = options;
   const family = familyOf(model.modelId);
   const patience = patienceOf(options);
+  const marks = aiSdkMarkWire(model, checkedPromptCache(options.promptCache));
   let about: ModelFacts | undefined;
   const facts = async (): Promise<ModelFacts> => {
     const supportedUrls = await supportedUrlsOf(model);
@@ -41,6 +44,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       provider,
       version,
       family,
+      marks,
       ...(account !== undefined && { account }),
       ...(supportedUrls && { supportedUrls }),
     });

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
+import { cacheMarks, toolPlace, type PromptCache } from './cache-marks.ts';
+import { markField } from './chat-marks.ts';
 import { schemaNote, wireMessages, type ChatDialect } from './chat-wire.ts';
 import { strictSchema } from './strict-schema.ts';
 
@@ -23,6 +25,11 @@ export interface ChatSettings {
     | (string & {});
   /** Groups requests that share a prefix, so that they use the same prompt cache. */
   readonly promptCacheKey?: string;
+  /**
+   * Which cache marks to send: `auto`, `on` or `off`. Default `auto`, for models of Anthropic at OpenRouter. `on` is for
+   * other servers with Chat Completions that accept `cache_control`.
+   */
+  readonly promptCache?: PromptCache;
   /** Whether the response format is strict. Default: if the schema allows it. */
   readonly strictSchema?: boolean;
   /**
@@ -48,14 +55,16 @@ export function chatBody(
   const isLoose = settings.responseFormatMode === 'json_object';
   const note = responseFormat && isLoose ? schemaNote(responseFormat.schema) : null;
   const system = [request.system, note].filter(Boolean).join('\n\n') || null;
+  const marks = cacheMarks({ ...request, system }, dialect.marks ?? null);
   const body: Record<string, JsonValue> = {
     model,
-    messages: wireMessages(request, system, dialect),
+    messages: wireMessages(request, system, dialect, marks),
   };
   if (tools.length > 0) {
-    body['tools'] = tools.map(({ name, description, parameters }) => ({
+    body['tools'] = tools.map(({ name, description, parameters }, i) => ({
       type: 'function',
       function: { name, description, parameters },
+      ...markField(marks.get(toolPlace(i, tools.length))),
     }));
     if (toolChoice !== 'auto') body['tool_choice'] = wireChoice(toolChoice);
     if (settings.parallelToolCalls !== undefined)

@@ -21,9 +21,9 @@ export function usageIn(body: Record<string, unknown>): ChatUsage | null {
 
 function readReport(report: unknown): ChatUsage | null {
   if (!isRecord(report)) return null;
-  const input = count(report['prompt_tokens'] ?? report['input_tokens']);
+  const prompt = count(report['prompt_tokens'] ?? report['input_tokens']);
   const output = count(report['completion_tokens'] ?? report['output_tokens']);
-  if (input === undefined && output === undefined) return null;
+  if (prompt === undefined && output === undefined) return null;
   const inputDetails = report['prompt_tokens_details'] ?? report['input_tokens_details'];
   const outputDetails = report['completion_tokens_details'] ?? report['output_tokens_details'];
   const total = count(report['total_tokens']);
@@ -35,20 +35,36 @@ function readReport(report: unknown): ChatUsage | null {
   const cacheWrite =
     count(isRecord(inputDetails) ? inputDetails['cache_write_tokens'] : undefined) ??
     count(report['cache_creation_input_tokens']);
+  // proxies repeat Anthropic's own report, where cached and written input is beside the input
+  const isBeside =
+    report['prompt_tokens'] === undefined &&
+    !isRecord(inputDetails) &&
+    (report['cache_read_input_tokens'] ?? report['cache_creation_input_tokens']) !== undefined;
+  const beside = isBeside ? (cachedInput ?? 0) + (cacheWrite ?? 0) : 0;
+  const cacheWrite1h = hourIn(report, inputDetails);
   const reasoning =
     count(isRecord(outputDetails) ? outputDetails['reasoning_tokens'] : undefined) ??
     count(report['reasoning_tokens']);
   return {
     usage: {
-      input: input ?? 0,
+      input: (prompt ?? 0) + beside,
       output: output ?? 0,
-      ...(total === undefined ? null : { total }),
+      ...(total === undefined ? null : { total: total + beside }),
       ...(cachedInput === undefined ? null : { cachedInput }),
       ...(reasoning === undefined ? null : { reasoning }),
       ...(cacheWrite ? { cacheWrite } : null),
+      ...(cacheWrite && cacheWrite1h ? { cacheWrite1h } : null),
     },
     cost: billedIn(report),
   };
+}
+
+/** Reads what was written for an hour, as Anthropic and its proxies report it. */
+function hourIn(report: Record<string, unknown>, details: unknown): number | undefined {
+  const byTime =
+    report['cache_creation'] ??
+    (isRecord(details) ? details['cache_creation_token_details'] : undefined);
+  return count(isRecord(byTime) ? byTime['ephemeral_1h_input_tokens'] : undefined);
 }
 
 /** With the user's own upstream key only a fee is billed here, so the price table is more accurate. */

@@ -7,6 +7,8 @@ import {
 } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
+import { SYSTEM, type CacheMarks, type MarkWire } from './cache-marks.ts';
+import { withMark } from './chat-marks.ts';
 import { fieldsFor, type ProviderFields } from './provider-state.ts';
 import { leftOut, sourceOf } from './media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
@@ -19,6 +21,8 @@ export interface ChatDialect {
   readonly server: string;
   /** Family of the model, which alone reads signed state. */
   readonly model?: string;
+  /** Where the server accepts cache marks; absent or null if it accepts none. */
+  readonly marks?: MarkWire | null;
 }
 
 /** Converts the conversation to the format of the wire. */
@@ -26,13 +30,19 @@ export function wireMessages(
   { messages }: InferenceRequest,
   system: string | null,
   dialect: ChatDialect,
+  marks: CacheMarks,
 ): JsonValue[] {
   const wire: JsonValue[] = [];
-  if (system && !isBlank(system)) wire.push({ role: 'system', content: system });
+  const marked = (message: JsonObject, place: number): JsonObject =>
+    withMark(message, marks.get(place), dialect.marks?.isAuto === true);
+  if (system && !isBlank(system))
+    wire.push(marked({ role: 'system', content: system }, SYSTEM));
   let ids: ReadonlyMap<string, string> = new Map();
   let turnHasCalls = false;
   const last = messages.last();
+  let place = SYSTEM;
   for (const message of messages) {
+    place++;
     // a provider rejects the last one, and the next turn omits it
     if (isBlank(message.content) && !isAnswer(message) && message !== last) continue;
     if (message.isUser()) turnHasCalls = false;
@@ -43,7 +53,7 @@ export function wireMessages(
     // omitted, because some servers reject an empty answer
     else if (message.isAssistant() && isBlank(message.content)) continue;
     const kept = fieldsFor(dialect.server, message, turnHasCalls, dialect.model);
-    wire.push(wireMessage(message, ids, kept, dialect));
+    wire.push(marked(wireMessage(message, ids, kept, dialect), place));
   }
   return wire;
 }
@@ -55,7 +65,7 @@ function wireMessage(
   ids: ReadonlyMap<string, string>,
   kept: ProviderFields,
   { developerRole, server, model }: ChatDialect,
-): JsonValue {
+): JsonObject {
   const { role, content, toolCalls, toolCallId } = message;
   if (role === 'tool') {
     const id = toolCallId ?? '';

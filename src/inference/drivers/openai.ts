@@ -7,7 +7,9 @@ import type {
   InferenceResponse,
 } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
+import { checkedPromptCache } from './cache-marks.ts';
 import { ChatAnswer, chatFormat } from './chat-answer.ts';
+import { chatMarkWire } from './chat-marks.ts';
 import { chatBody, type ChatSettings } from './chat-request.ts';
 import { familyOf } from './model-family.ts';
 import type { ModelApi } from './model-api.ts';
@@ -132,6 +134,9 @@ function apiOf(options: OpenAIOptions): 'responses' | 'chat' {
 
 /** Rejects settings that the API does not have, because a request without them would do something else. */
 function checkSettings(api: 'responses' | 'chat', options: OpenAIOptions): void {
+  const cache = checkedPromptCache(options.promptCache);
+  if (cache === 'on' && (api === 'responses' || isOpenAI(options)))
+    throw invalidOption('promptCache', cache, "'auto' or 'off': this API caches without marks");
   const absent = api === 'chat' ? onlyResponses : onlyChat;
   for (const name of absent)
     if (options[name] !== undefined)
@@ -161,7 +166,8 @@ async function loadApi(
   }
   const maxTokensField = isOpenAI(options) ? 'max_completion_tokens' : 'max_tokens';
   const family = familyOf(model);
-  const dialect = { maxTokensField, developerRole, server, model: family } as const;
+  const marks = chatMarkWire(server, model, checkedPromptCache(options.promptCache));
+  const dialect = { maxTokensField, developerRole, server, model: family, marks } as const;
   return {
     format: chatFormat(family),
     body: (request, isStream) => chatBody(model, request, options, dialect, isStream),
