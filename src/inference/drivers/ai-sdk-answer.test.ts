@@ -166,6 +166,29 @@ describe('an answer of the AI SDK', () => {
       },
       { input: 9, output: 2, cachedInput: 2, cacheWrite: 6, cacheWrite1h: 1 },
     ],
+    [
+      'D83: Bedrock, by time',
+      {
+        inputTokens: { total: 9, cacheRead: 2, cacheWrite: 6 },
+        outputTokens: { total: 2 },
+        raw: {
+          cacheDetails: [
+            { ttl: '5m', inputTokens: 2 },
+            { ttl: '1h', inputTokens: 4 },
+          ],
+        },
+      },
+      { input: 9, output: 2, cachedInput: 2, cacheWrite: 6, cacheWrite1h: 4 },
+    ],
+    [
+      'D83: a compatible server, whose package leaves writes in the report',
+      {
+        inputTokens: { total: 9, cacheRead: 2 },
+        outputTokens: { total: 2 },
+        raw: { prompt_tokens: 9, cache_creation_input_tokens: 6 },
+      },
+      { input: 9, output: 2, cachedInput: 2, cacheWrite: 6 },
+    ],
     ['none', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }, null],
     ['missing', undefined, null],
   ])('usage of %s', (_what, usage, expected) => {
@@ -183,6 +206,14 @@ describe('an answer of the AI SDK', () => {
       cachedInput: 4,
       cacheWrite: 5,
     });
+  });
+
+  it('D83: counts cache reads and writes of Bedrock in v2, which are beside the input', () => {
+    const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, cachedInputTokens: 4 };
+    const bedrock = { usage: { cacheWriteInputTokens: 5 } };
+    const { response } = read({ ...said('stop'), usage, providerMetadata: { bedrock } });
+    const expected = { input: 10, output: 2, total: 12, cachedInput: 4, cacheWrite: 5 };
+    expect(response.usage).toEqual(expected);
   });
 
   it.each([[null], ['text'], [{}], [{ type: 'source' }], [{ type: 'raw', rawValue: {} }]])(

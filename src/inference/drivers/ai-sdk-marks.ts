@@ -2,7 +2,13 @@ import type { CacheTtl } from '../../messages/cache-mark.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
 import type { AiSdkModel } from './ai-sdk-model.ts';
-import { cacheMarks, SYSTEM, type CacheMarks, type MarkWire, type PromptCache } from './cache-marks.ts';
+import {
+  cacheMarks,
+  SYSTEM,
+  type CacheMarks,
+  type MarkWire,
+  type PromptCache,
+} from './cache-marks.ts';
 
 type ProviderOptions = Readonly<Record<string, JsonObject>>;
 
@@ -24,8 +30,7 @@ const cachePoint: AiSdkMarkWire['options'] = (ttl) => ({
 
 /** Models of Bedrock that cache prompts; it rejects marks for the others. */
 const bedrockCaches = /claude|nova/;
-const bedrockCachesNot =
-  /claude-(?:v\d|instant|3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620)/;
+const bedrockCachesNot = /claude-(?:v\d|instant|3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620)/;
 
 /** Returns how to send marks to a model; null if it gets none. */
 export function aiSdkMarkWire(
@@ -49,8 +54,7 @@ export function aiSdkMarkWire(
   if (provider.startsWith('openrouter'))
     // its package sends the mark of a result where the server does not expect it
     return wire(isClaude, cacheControl('openrouter'), { onTools: false, onResults: false });
-  if (provider === 'gateway' && isClaude)
-    return wire(true, cacheControl('anthropic'), everywhere);
+  if (provider === 'gateway' && isClaude) return wire(true, cacheControl('anthropic'), everywhere);
   return mode === 'on' ? wire(true, cacheControl('anthropic'), everywhere) : null;
 }
 

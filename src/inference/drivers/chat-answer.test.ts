@@ -205,6 +205,22 @@ const reports: readonly Sample[] = [
     events(delta('a', 'stop', { usage: { ...usage, cache_creation_input_tokens: 6 } }), '[DONE]'),
     { usage: { input: 10, output: 5, total: 15, cacheWrite: 6 } },
   ],
+  [
+    'D83: the own report of Anthropic, where cached and written input is beside the input',
+    events(
+      delta('a', 'stop', {
+        usage: {
+          input_tokens: 1,
+          output_tokens: 5,
+          cache_read_input_tokens: 2,
+          cache_creation_input_tokens: 6,
+          cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 4 },
+        },
+      }),
+      '[DONE]',
+    ),
+    { usage: { input: 9, output: 5, cachedInput: 2, cacheWrite: 6, cacheWrite1h: 4 } },
+  ],
   ['none', events(delta('a', 'stop'), '[DONE]'), { usage: null }],
   [
     'the cost of OpenRouter',

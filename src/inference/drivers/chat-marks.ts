@@ -16,9 +16,7 @@ export function chatMarkWire(server: string, model: string, mode: PromptCache): 
 
 /** Returns the field of a mark. */
 export const markField = (ttl: CacheTtl | undefined): { readonly cache_control?: JsonObject } =>
-  ttl === undefined
-    ? {}
-    : { cache_control: { type: 'ephemeral', ...(ttl === '1h' && { ttl }) } };
+  ttl === undefined ? {} : { cache_control: { type: 'ephemeral', ...(ttl === '1h' && { ttl }) } };
 
 /**
  * Marks the last text of a message. Where marks move, texts leave as parts also without one, so that the prefix stays the

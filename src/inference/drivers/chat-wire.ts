@@ -35,8 +35,7 @@ export function wireMessages(
   const wire: JsonValue[] = [];
   const marked = (message: JsonObject, place: number): JsonObject =>
     withMark(message, marks.get(place), dialect.marks?.isAuto === true);
-  if (system && !isBlank(system))
-    wire.push(marked({ role: 'system', content: system }, SYSTEM));
+  if (system && !isBlank(system)) wire.push(marked({ role: 'system', content: system }, SYSTEM));
   let ids: ReadonlyMap<string, string> = new Map();
   let turnHasCalls = false;
   const last = messages.last();
