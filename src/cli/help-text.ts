@@ -145,3 +145,13 @@ Examples:
   $ onward parked --retry --yes                    all that are listed, the last changed first
   $ onward parked --retry 1a2b3c4d
 `;
+
+export const pricesHelp = `
+Prices are in US dollars per million tokens. A model is named in full or by the beginning of its name. Prices of your own, which
+an agent of the config sets with prices, come first. A model whose price is unknown has no cost, and no cost limit is enforced
+for it.
+
+Examples:
+  $ onward prices claude-sonnet
+  $ onward prices gpt-5 --json | jq '.prices[] | select(.model == "gpt-5").input'
+`;

@@ -10,6 +10,7 @@ import {
   exitCodeHelp,
   explainHelp,
   mainHelp,
+  pricesHelp,
   resumeHelp,
   runHelp,
 } from './help-text.ts';
@@ -191,6 +192,12 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     },
   );
   addOperators(program, add, act);
+  add(program, 'prices [model...]', 'list the prices of models', pricesHelp).action(
+    async (models: string[], _options, command: Command) => {
+      const { prices } = await import('./commands/prices.ts');
+      await act(command, (context) => prices(context, models));
+    },
+  );
   add(program, 'init [folder]', 'create a small project that runs without changes').action(
     async (folder: string | undefined, _options, command: Command) => {
       const { init } = await import('./commands/init.ts');
