@@ -2,6 +2,7 @@
 export { Message, type MessageJSON } from './messages/message.ts';
 export { MessageRole } from './messages/message-role.ts';
 export { Messages } from './messages/messages.ts';
+export type { CacheMark } from './messages/cache-mark.ts';
 export type { ContentPart } from './messages/content-part.ts';
 export type { ToolCall } from './messages/tool-call.ts';
 
