@@ -49,12 +49,20 @@ describe('onward explain', () => {
   });
 
   it('D83: shows what a call read from and wrote to a prompt cache, and its cost', async () => {
-    const usage = { input: 13_000, cachedInput: 12_000, cacheWrite: 900, cacheWrite1h: 300, output: 10 };
+    const usage = {
+      input: 13_000,
+      cachedInput: 12_000,
+      cacheWrite: 900,
+      cacheWrite1h: 300,
+      output: 10,
+    };
     const driver = { ...followingDriver([final('done', { usage })]), model: 'claude-sonnet-4-6' };
     const world = { cwd: tempFolder(), config: { agents: [agentOn(driver)] } };
     await cli(world, 'run', 'go');
     const { stdout } = await cli(world, 'explain', 'last');
-    expect(stdout).toContain('prompt cache: 12,000 tokens read, 900 tokens written (300 for an hour)');
+    expect(stdout).toContain(
+      'prompt cache: 12,000 tokens read, 900 tokens written (300 for an hour)',
+    );
     // 100 at 3, 12,000 at 0.3, 600 at 3.75, 300 at 6, 10 at 15 dollars per million
     expect(stdout).toContain('$0.0081');
     const { last } = await cli(world, 'explain', 'last', '--json');
