@@ -94,13 +94,14 @@ function readApproval(slim: SlimApproval): PendingApproval {
 function resolvedBy(
   last: NonNullable<SlimState['last_continuation']>,
   rest: SlimRest | undefined,
-): Pick<SlimOutcome, 'evaluations' | 'decision' | 'at' | 'stopped_agents'> {
+): Pick<SlimOutcome, 'evaluations' | 'decision' | 'at' | 'stopped_agents' | 'denied_calls'> {
   const guess = last.should_continue ? 'allow' : 'stop';
   return {
     decision: rest?.decision ?? guess,
     evaluations: rest?.evaluations ?? [],
     ...(rest?.outcome_at && { at: rest.outcome_at }),
     ...(rest?.stopped_agents && { stopped_agents: rest.stopped_agents }),
+    ...(rest?.denied_calls && { denied_calls: rest.denied_calls }),
   };
 }
 
