@@ -24,7 +24,7 @@ import type { Run } from './run.ts';
 import { bookingOf, drawWait, withSuccesses, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 import { withNotes } from './outcome-notes.ts';
-import { sealOpenCalls } from './tool-calls.ts';
+import { closeOpenCalls } from './tool-calls.ts';
 
 /** Ends the work on a step: pauses if calls need approval, else records the step and evaluates the criteria. */
 export function closeStep(run: Run, draft: StepDraft): void {
@@ -39,7 +39,7 @@ export function closeStep(run: Run, draft: StepDraft): void {
     if (cause === null && run.stopRequest === null && fatal === null) return pauseStep(run, draft);
     draft.isTruncated ||= cause !== null;
     bookLeftBehind(draft);
-    sealOpenCalls(run, draft, fatal);
+    closeOpenCalls(run, draft, fatal);
   }
   const now = run.now();
   draft.addToolMessages(isoTime(now));

@@ -20,8 +20,8 @@ export function readSlimState(json: unknown): AgentState {
   );
   const read = stateOf(slim, children);
   const state = slim.rest?.output_is_text ? read.with({ output: read.outputText }) : read;
-  const told = slim.truncated?.missing ?? [];
-  const missing = told.length > 0 ? told : gaps(state, slim, children);
+  const listed = slim.truncated?.missing ?? [];
+  const missing = listed.length > 0 ? listed : gaps(state, slim, children);
   if (!isOpen(state.status) && openCallsOf(state).length === 0)
     return missing.length === 0 ? state : withoutGrants(state, missing);
   if (missing.length === 0) return state;

@@ -91,7 +91,7 @@ export interface SlimRest {
   readonly grant_log?: readonly GrantRecord[];
   /** Absent without nested agents. */
   readonly family?: readonly FamilyShare[];
-  /** Absent if `consecutive_failures` and the type of the last step tell the counts. */
+  /** Absent if `consecutive_failures` and the type of the last step give the counts. */
   readonly failures?: SnakeKeys<Pick<Execution, 'modelFailures' | 'toolFailures' | 'failingTools'>>;
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
