@@ -3,6 +3,7 @@ import {
   explainOutcome,
   explainState,
   type AgentState,
+  type ContinuationOutcome,
   type ExplanationAction,
   type Grants,
 } from 'onward';
@@ -53,9 +54,18 @@ async function works(world: World, state: AgentState, action: ExplanationAction)
 
 const nothing = Object.fromEntries(grantKinds.map((kind) => [kind, 0])) as Required<Grants>;
 
+/** The kind of cause that ended a run, finer for errors. */
+function causeOf({ decisive }: ContinuationOutcome): string {
+  const facts = decisive?.facts;
+  if (facts?.kind !== 'error') return facts?.kind ?? 'none';
+  if ((facts.failedModels?.length ?? 0) > 1) return 'all models failed';
+  return facts.byTool ? 'error of a tool with its own rule' : 'error';
+}
+
 describe('explanation actions', () => {
   it('property: every offered action leads to at least one more answered step', async () => {
     const kinds = new Map<string, number>();
+    const causes = new Set<string>();
     await fc.assert(
       fc.asyncProperty(plan, ownerCaps, async (chosen, owners) => {
         const world = worldOf(chosen);
@@ -77,6 +87,7 @@ describe('explanation actions', () => {
             await works(world, state, { ...action, grant: action.minimum });
         }
         const outcome = state.lastContinuationOutcome;
+        if (outcome && state.status !== 'paused') causes.add(causeOf(outcome));
         if (!outcome || outcome.shouldContinue || state.status === 'paused') return;
         if (outcome.stopReason !== 'completed') expect(actions.length).toBeGreaterThan(0);
         const allowance = allowanceOf(owners, nothing, outcome);
@@ -87,7 +98,7 @@ describe('explanation actions', () => {
             await works(world, state, action);
           }
       }),
-      { numRuns: +(process.env.RUNS ?? 300) },
+      { numRuns: 300 },
     );
     expect([...kinds.keys()].toSorted()).toEqual([
       'approve',
@@ -97,5 +108,12 @@ describe('explanation actions', () => {
       'resume',
       'wait',
     ]);
+    for (const cause of [
+      'custom',
+      'broken',
+      'error of a tool with its own rule',
+      'all models failed',
+    ])
+      expect(causes).toContain(cause);
   }, 120_000);
 });
