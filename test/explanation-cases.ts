@@ -1,9 +1,13 @@
 import {
   AgentBuilder,
+  createAgent,
   defineTool,
   ErrorPolicy,
   noProgressLimit,
   sessionStepsLimit,
+  stepsLimit,
+  type Agent,
+  type AgentOptions,
   type AgentState,
   type ErrorType,
 } from 'onward';
@@ -43,6 +47,23 @@ const scripted = (...script: readonly ScenarioStep[]): AgentBuilder =>
   AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(...script))
     .withTools(...tools);
+
+/** The same agent, made by `createAgent`. */
+const created = (
+  script: readonly ScenarioStep[],
+  options: Partial<AgentOptions> = {},
+): Promise<AgentState> =>
+  create({ driver: DeterministicDriver.fromSteps(...script), tools, ...options }).run('go');
+
+/** `createAgent` without the types of the tools. */
+const create = createAgent as unknown as (options: AgentOptions) => Agent;
+
+const noModel = error({
+  type: 'model',
+  code: 'not_found',
+  message: 'no such model',
+  retryable: false,
+});
 
 const failing = (code: string, message: string, type: ErrorType = 'model', retryable = false) =>
   scripted(error({ type, code, message, retryable }))
@@ -209,6 +230,36 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
     const callId = paused.pendingApprovals[0]?.callId ?? '';
     return agent.resume(paused, { approvals: { [callId]: { deny: 'not this one' } } });
   },
+  'denied approvals by a named approver, then the step limit': async () => {
+    const agent = scripted(
+      toolCalls([{ name: 'delete_lead' }, { name: 'charge' }, { name: 'search' }]),
+      ...pages(2),
+    )
+      .withTools(tool('charge', () => 'paid', { needsApproval: true }))
+      .withMaxSteps(3)
+      .build();
+    const paused = await agent.run('go');
+    return agent.resume(paused, {
+      approvals: Object.fromEntries(
+        paused.pendingApprovals.map(({ callId }) => [callId, { deny: 'not now' }]),
+      ),
+      by: 'Mira',
+    });
+  },
+  'approved after a denial': async () => {
+    const agent = scripted(
+      toolCall('delete_lead'),
+      toolCall('delete_lead'),
+      final('Gone.'),
+    ).build();
+    const first = await agent.run('go');
+    const [one] = first.pendingApprovals;
+    const second = await agent.resume(first, {
+      approvals: { [one?.callId ?? '']: { deny: 'which one?' } },
+    });
+    const [two] = second.pendingApprovals;
+    return agent.resume(second, { approvals: { [two?.callId ?? '']: { approve: true } } });
+  },
   'nested agent stopped by its limit': () => nested(20),
   'stopped again after a grant': async () => {
     const agent = scripted(...pages(5))
@@ -267,6 +318,41 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
         name: 'audit',
         aroundExecution: () => Promise.reject(new Error('the audit log is full')),
       })
+      .build()
+      .run('go'),
+  'step limit of createAgent': () => created(pages(2), { maxSteps: 2 }),
+  'token, cost and time limit of createAgent': () => {
+    const clock = fakeClock();
+    const slow = tool('slow', () => clock.jump(40_000));
+    return created(
+      [toolCall('slow', {}, '', { usage: { input: 1_500, output: 100 }, cost: 0.06 })],
+      { maxTokens: 1_500, maxCost: 0.05, timeout: { seconds: 30 }, clock, tools: [slow] },
+    );
+  },
+  'working time limit of createAgent': () => {
+    const clock = fakeClock();
+    const slow = tool('slow', () => clock.jump(40_000));
+    return created([toolCall('slow')], {
+      cumulativeTimeout: { seconds: 30 },
+      clock,
+      tools: [slow],
+    });
+  },
+  'retry limit of createAgent': () =>
+    created(
+      Array.from({ length: 2 }, () => error({ type: 'model', code: 'server', message: '502' })),
+      { errorPolicy: ErrorPolicy.retryAll(1).withBackoff({ initialMs: 0 }) },
+    ),
+  'tool error of createAgent': () => created([toolCall('create_lead')]),
+  'truncated answer of createAgent': () =>
+    created([final('The three partners are', { finishReason: 'length' })]),
+  'unknown model of createAgent': () => created([noModel]),
+  'unknown model of the builder': () => scripted(noModel).build().run('go'),
+  'step limit of a criterion by hand': () =>
+    AgentBuilder.new()
+      .withDriver(DeterministicDriver.fromSteps(...pages(2)))
+      .withTools(...tools)
+      .addContinuationCriteria(stepsLimit(2))
       .build()
       .run('go'),
   'paused for approval': () => scripted(toolCall('delete_lead')).build().run('go'),

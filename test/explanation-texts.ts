@@ -99,6 +99,14 @@ export const explanationTexts: Readonly<
     'Stopped (user_requested) by StopRequestCheck: Mira pressed stop.\nTo continue: call resume(state, { grant: { steps: 1 } }), or send a new message.',
   ],
   'denied approval': [
+    'Finished because the model answered and called no more tools. delete_lead was denied and did not run. To run it, ask again and approve.',
+    'Completed (ToolCallPresenceCheck): the answer asks for no tools.\ndelete_lead was denied and did not run. To run it, ask again and approve.',
+  ],
+  'denied approvals by a named approver, then the step limit': [
+    'Stopped because it used 3 of 3 steps before the model read a tool result. delete_lead and charge were denied by Mira and did not run. To run them, ask again and approve. To continue, add 3 steps.',
+    'Stopped (steps_limit) by StepsLimit: 3 of 3 steps used while work is still pending.\ndelete_lead and charge were denied by Mira and did not run. To run them, ask again and approve.\nTo continue: call resume(state, { grant: { steps: 3 } }), or raise the limit with withMaxSteps(...).',
+  ],
+  'approved after a denial': [
     'Finished because the model answered and called no more tools.',
     'Completed (ToolCallPresenceCheck): the answer asks for no tools.',
   ],
@@ -145,6 +153,42 @@ export const explanationTexts: Readonly<
   'hook that threw': [
     'Failed because part of this assistant does not work. To continue, ask the operator to fix this assistant.',
     'Stopped (error) by audit: Hook "audit" threw in aroundExecution: the audit log is full.\nTo continue: fix the hook audit, then send a new message.',
+  ],
+  'step limit of createAgent': [
+    'Stopped because it used 2 of 2 steps before the model read a tool result. To continue, add 2 steps.',
+    'Stopped (steps_limit) by StepsLimit: 2 of 2 steps used while work is still pending.\nTo continue: call resume(state, { grant: { steps: 2 } }), or raise the limit with maxSteps.',
+  ],
+  'token, cost and time limit of createAgent': [
+    'Stopped because it worked for 40 of 30 seconds. It also used 1,600 of 1,500 tokens. It also spent $0.06 of $0.05. To continue, add 2,500 tokens and $0.10 and 60 seconds.',
+    'Stopped (time_limit) by ExecutionTimeLimit: 40 of 30 seconds used while work is still pending.\nTo continue: call resume(state, { grant: { tokens: 2500, cost: 0.1, seconds: 60 } }), or raise the limits with maxTokens and maxCost and timeout: { seconds }.',
+  ],
+  'working time limit of createAgent': [
+    'Stopped because it worked for 40 of 30 seconds. To continue, add 70 seconds.',
+    'Stopped (time_limit) by CumulativeExecutionTimeLimit: 40 of 30 working seconds used while work is still pending.\nTo continue: call resume(state, { grant: { seconds: 70 } }), or raise the limit with cumulativeTimeout: { seconds }.',
+  ],
+  'retry limit of createAgent': [
+    'Failed because the model provider had a server error twice in a row, and its only retry is used. The error was: 502. To continue, try again.',
+    'Stopped (retry_limit) by ErrorPolicyCriterion: model error (502), tried again 1 of 1 times.\nTo continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or raise the count with errorPolicy: policy.withMaxRetries(...).',
+  ],
+  'tool error of createAgent': [
+    'Failed because create_lead failed, and this assistant stops on tool errors. The error was: the CRM is offline. To continue, try again.',
+    'Stopped (error) by ErrorPolicyCriterion: tool error in create_lead (the CRM is offline), and the policy stops on tool errors.\nTo continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or retry these errors with errorPolicy: ErrorPolicy.production().',
+  ],
+  'truncated answer of createAgent': [
+    "Stopped because the answer reached the model's length limit. To continue, add 1 step.",
+    'Stopped (finish_reason) by FinishReasonCheck: the answer was cut off at the output limit (finish reason length).\nTo continue: call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with finishReasons.',
+  ],
+  'unknown model of createAgent': [
+    "Failed because the model provider does not have this assistant's model. The error was: no such model. To continue, ask the operator to choose another model.",
+    'Stopped (error) by ErrorPolicyCriterion: model error (no such model), which is not retryable.\nTo continue: change model to a model that exists, then call resume(state, { grant: { retries: 1 } }).',
+  ],
+  'unknown model of the builder': [
+    "Failed because the model provider does not have this assistant's model. The error was: no such model. To continue, ask the operator to choose another model.",
+    'Stopped (error) by ErrorPolicyCriterion: model error (no such model), which is not retryable.\nTo continue: change withModel(...) to a model that exists, then call resume(state, { grant: { retries: 1 } }).',
+  ],
+  'step limit of a criterion by hand': [
+    'Stopped because it used 2 of 2 steps before the model read a tool result. To continue, add 2 steps.',
+    'Stopped (steps_limit) by StepsLimit: 2 of 2 steps used while work is still pending.\nTo continue: call resume(state, { grant: { steps: 2 } }), or raise the limit with stepsLimit(...).',
   ],
   'paused for approval': [
     'Waiting because delete_lead needs approval. To continue, approve or deny delete_lead.',

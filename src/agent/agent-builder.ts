@@ -13,7 +13,7 @@ import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
 import { agentOf, type Agent } from './agent.ts';
 import type { AgentOptions, SystemPrompt } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
-import { builderName, checkOption } from './check-options.ts';
+import { builderMethods, checkOption } from './check-options.ts';
 import type { AnyCapability, CriterionList, HookList } from './hooks.ts';
 
 /** Fluent form of {@link AgentOptions}. Immutable, so you can keep a base builder and branch from it. */
@@ -50,14 +50,14 @@ export class AgentBuilder<
     model: ModelInput,
     { registry }: { readonly registry?: ModelRegistry } = {},
   ): AgentBuilder<Deps, Output, Name, C> {
-    checkOption('model', model, builderName);
-    if (registry !== undefined) checkOption('models', registry, builderName);
+    checkOption('model', model, builderMethods);
+    if (registry !== undefined) checkOption('models', registry, builderMethods);
     const driver = driverOf(model, registry);
     return this.#with(registry === undefined ? { driver } : { driver, models: registry });
   }
   /** Sets the models to continue with, in this order, when a model fails. The registry of `withModel` resolves names. */
   withFallback(...fallback: readonly ModelInput[]): AgentBuilder<Deps, Output, Name, C> {
-    checkOption('fallback', fallback, builderName);
+    checkOption('fallback', fallback, builderMethods);
     return this.#with({ fallback });
   }
   /** Sets prices in dollars per million tokens. They override the built-in list. */
@@ -159,11 +159,11 @@ export class AgentBuilder<
         'driver_missing',
         'AgentBuilder.build() needs a model. Call .withModel(...) or .withDriver(...) first.',
       );
-    return agentOf({ driver, ...rest }, builderName) as never; // typed by the builder methods
+    return agentOf({ driver, ...rest }, builderMethods) as never; // typed by the builder methods
   }
 
   #limit(option: keyof AgentOptions, value: unknown, more: Partial<AgentOptions> = {}): never {
-    checkOption(option, value, builderName);
+    checkOption(option, value, builderMethods);
     return this.#with({ [option]: value, ...more });
   }
 

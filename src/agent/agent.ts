@@ -10,7 +10,7 @@ import type { AgentDefinition, AgentOptions, Answer } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { announceStart, end } from './announce-run.ts';
 import { isOpen } from './agent-status.ts';
-import type { OptionName } from './check-options.ts';
+import type { OptionStyle } from './check-options.ts';
 import { defineAgent } from './define-agent.ts';
 import {
   continueByHand,
@@ -159,8 +159,8 @@ export function createAgent<
 }
 
 /** Creates an agent for the builder, whose errors name the builder methods. */
-export const agentOf = (options: AgentOptions, nameOf?: OptionName): Agent =>
-  agentFrom(defineAgent(options, nameOf), createEventBus());
+export const agentOf = (options: AgentOptions, style?: OptionStyle): Agent =>
+  agentFrom(defineAgent(options, style), createEventBus());
 
 function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
   const starting = (input: RunInput, given: DurableOptions): Run =>

@@ -6,10 +6,19 @@ import { isRecord } from '../json.ts';
 import { CACHE_MARKS, isCacheMark } from '../messages/cache-mark.ts';
 import type { AgentOptions } from './agent-options.ts';
 
-/** The name of an option as the caller wrote it: `maxSteps` for `createAgent`, `withMaxSteps` for the builder. */
-export type OptionName = (option: keyof AgentOptions) => string;
+/** How the caller writes an option. */
+export interface OptionStyle {
+  /** `maxSteps` for `createAgent`, `withMaxSteps` for the builder. */
+  readonly name: (option: keyof AgentOptions) => string;
+  /** `maxSteps` for `createAgent`, `withMaxSteps(...)` for the builder; with a value `maxSteps: 3`, `withMaxSteps(3)`. */
+  readonly code: (option: keyof AgentOptions, value?: string) => string;
+}
 
-export const ownName: OptionName = (option) => option;
+/** For `createAgent`. */
+export const plainOptions: OptionStyle = {
+  name: (option) => option,
+  code: (option, value) => (value === undefined ? option : `${option}: ${value}`),
+};
 
 const builderNames: { readonly [O in keyof AgentOptions]?: string } = {
   capabilities: 'withCapability',
@@ -18,8 +27,14 @@ const builderNames: { readonly [O in keyof AgentOptions]?: string } = {
   errorContextResolver: 'withErrorPolicy resolver',
 };
 
-export const builderName: OptionName = (option) =>
+const builderName = (option: keyof AgentOptions): string =>
   builderNames[option] ?? `with${option.charAt(0).toUpperCase()}${option.slice(1)}`;
+
+/** For the builder. */
+export const builderMethods: OptionStyle = {
+  name: builderName,
+  code: (option, value = '...') => `${builderName(option)}(${value})`,
+};
 
 /** Throws if the value is not valid for the option. */
 type Check = (name: string, value: unknown) => void;
@@ -162,14 +177,17 @@ const nullable: ReadonlySet<keyof AgentOptions> = new Set([
 ] as const);
 
 /** Rejects an invalid value, with the option name that the caller used. */
-export const checkOption = (option: keyof AgentOptions, value: unknown, nameOf: OptionName): void =>
-  checks[option](nameOf(option), value);
+export const checkOption = (
+  option: keyof AgentOptions,
+  value: unknown,
+  { name }: OptionStyle,
+): void => checks[option](name(option), value);
 
 /** Checks all options that are set. */
-export function checkOptions(options: Partial<AgentOptions>, nameOf: OptionName): void {
+export function checkOptions(options: Partial<AgentOptions>, style: OptionStyle): void {
   for (const option of Object.keys(checks) as (keyof AgentOptions)[]) {
     const value = options[option];
     if (value === undefined || (value === null && nullable.has(option))) continue;
-    checkOption(option, value, nameOf);
+    checkOption(option, value, style);
   }
 }

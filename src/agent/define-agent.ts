@@ -23,7 +23,7 @@ import { ttlOf } from '../messages/cache-mark.ts';
 import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
-import { checkOptions, ownName, type OptionName } from './check-options.ts';
+import { checkOptions, plainOptions, type OptionStyle } from './check-options.ts';
 import { modelChain } from './model-chain.ts';
 import { composeHooks } from './hooks.ts';
 import type { AgentDefinition, AgentOptions, SystemPrompt } from './agent-options.ts';
@@ -35,8 +35,11 @@ const DEFAULT_TIMEOUT: TimeLimit = { seconds: 300 };
 const DEFAULT_FINISH_REASONS: readonly string[] = ['length', 'content_filter'];
 const DEFAULT_RESERVE: LandingReserve = { tokens: 2_000, seconds: 20 };
 
-export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName): AgentDefinition {
-  checkOptions(options, nameOf);
+export function defineAgent(
+  options: AgentOptions,
+  style: OptionStyle = plainOptions,
+): AgentDefinition {
+  checkOptions(options, style);
   const { name = 'agent', toolChoice = 'auto', capabilities = [] } = options;
   const model = options.driver ?? options.model;
   if (model === undefined)
@@ -47,7 +50,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     ...(options.tools ?? []),
     ...capabilities.flatMap((c) => c.tools ?? []),
   ]);
-  checkToolChoice(toolChoice, tools, nameOf);
+  checkToolChoice(toolChoice, tools, style);
   const hooks = [...(options.hooks ?? []), ...capabilities.flatMap((c) => c.hooks ?? [])];
   const { text, cache } = promptOf(options.systemPrompt);
   const prompts = [text, ...capabilities.map((c) => c.systemPrompt)];
@@ -65,7 +68,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     callsAgents: callsAgents(tools),
     toolSchemas: Array.from(tools.values(), toolSchema),
     toolChoice,
-    criteria: criteriaOf(options, errorPolicy, tools),
+    criteria: criteriaOf(options, errorPolicy, tools, style),
     errorPolicy,
     hasErrorResolver: options.errorContextResolver !== undefined,
     finishReasons: finishReasonsOf(options),
@@ -73,7 +76,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     budgetNote: options.budgetNote ?? false,
     hooks: composeHooks(hooks),
     hookNames: hooks.map((hook) => hook.name),
-    response: responseOf(options.responseFormat, nameOf),
+    response: responseOf(options.responseFormat, style),
     clock: options.clock ?? systemClock,
     redactor: options.redactor ?? defaultRedactor,
     random: options.random ?? Math.random,
@@ -88,18 +91,24 @@ function criteriaOf(
   options: AgentOptions,
   errorPolicy: ErrorPolicy,
   tools: ReadonlyMap<string, AnyTool>,
+  { code }: OptionStyle,
 ): ContinuationCriteria<AgentState> {
   const { maxSteps, maxTokens, maxCost, timeout, cumulativeTimeout, finishReasons } = options;
   const list: ContinuationCriterion<AgentState>[] = [];
-  if (maxSteps !== null) list.push(stepsLimit(maxSteps ?? DEFAULT_MAX_STEPS));
+  if (maxSteps !== null) list.push(stepsLimit(maxSteps ?? DEFAULT_MAX_STEPS, code('maxSteps')));
   const familySteps = familyStepsOf(options, tools);
-  if (familySteps !== null) list.push(familyStepsLimit(familySteps));
-  if (maxTokens != null) list.push(tokenUsageLimit(maxTokens));
-  if (maxCost != null) list.push(costLimit(maxCost));
-  if (cumulativeTimeout != null) list.push(cumulativeExecutionTimeLimit(cumulativeTimeout));
-  else if (timeout !== null) list.push(executionTimeLimit(timeout ?? DEFAULT_TIMEOUT));
-  if (finishReasons !== null) list.push(finishReasonCheck(finishReasonsOf(options)));
-  list.push(errorPolicyCriterion(errorPolicy, options.errorContextResolver));
+  if (familySteps !== null) list.push(familyStepsLimit(familySteps, code('maxFamilySteps')));
+  if (maxTokens != null) list.push(tokenUsageLimit(maxTokens, code('maxTokens')));
+  if (maxCost != null) list.push(costLimit(maxCost, code('maxCost')));
+  if (cumulativeTimeout != null)
+    list.push(
+      cumulativeExecutionTimeLimit(cumulativeTimeout, code('cumulativeTimeout', '{ seconds }')),
+    );
+  else if (timeout !== null)
+    list.push(executionTimeLimit(timeout ?? DEFAULT_TIMEOUT, code('timeout', '{ seconds }')));
+  if (finishReasons !== null)
+    list.push(finishReasonCheck(finishReasonsOf(options), code('finishReasons')));
+  list.push(errorPolicyCriterion(errorPolicy, options.errorContextResolver, code));
   list.push(stopRequestCheck(), toolCallPresenceCheck());
   const own: readonly ContinuationCriterion<never, never>[] = [
     ...(options.criteria ?? []),
@@ -142,13 +151,13 @@ function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
 function checkToolChoice(
   choice: ToolChoice,
   tools: ReadonlyMap<string, AnyTool>,
-  nameOf: OptionName,
+  { name }: OptionStyle,
 ): void {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return;
   if (isRecord(choice) && tools.has(choice.tool)) return;
   const known = [...tools.keys()].join(', ') || 'none';
   throw invalidOption(
-    nameOf('toolChoice'),
+    name('toolChoice'),
     isRecord(choice) ? choice.tool : choice,
     `'auto', 'none', 'required' or { tool } with one of: ${known}`,
   );
@@ -163,10 +172,10 @@ function reserveOf(softLanding: AgentOptions['softLanding']): LandingReserve | n
 
 function responseOf(
   schema: AnySchema | undefined,
-  nameOf: OptionName,
+  { name }: OptionStyle,
 ): AgentDefinition['response'] {
   if (schema === undefined) return null;
-  const ready = readySchema(nameOf('responseFormat'), schema);
+  const ready = readySchema(name('responseFormat'), schema);
   return { format: { name: 'response', schema: ready.jsonSchema }, schema: ready };
 }
 

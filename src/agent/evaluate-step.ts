@@ -23,8 +23,8 @@ import { pauseStep } from './pause-step.ts';
 import type { Run } from './run.ts';
 import { bookingOf, drawWait, withSuccesses, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
-import { withStoppedAgents } from './stopped-agents.ts';
-import { sealOpenCalls } from './tool-calls.ts';
+import { withNotes } from './outcome-notes.ts';
+import { closeOpenCalls } from './tool-calls.ts';
 
 /** Ends the work on a step: pauses if calls need approval, else records the step and evaluates the criteria. */
 export function closeStep(run: Run, draft: StepDraft): void {
@@ -39,7 +39,7 @@ export function closeStep(run: Run, draft: StepDraft): void {
     if (cause === null && run.stopRequest === null && fatal === null) return pauseStep(run, draft);
     draft.isTruncated ||= cause !== null;
     bookLeftBehind(draft);
-    sealOpenCalls(run, draft, fatal);
+    closeOpenCalls(run, draft, fatal);
   }
   const now = run.now();
   draft.addToolMessages(isoTime(now));
@@ -121,7 +121,7 @@ export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
   if (request) requestStop(run, request);
   const asked = { now, redactor, reserve: run.agent.landingReserve, deps: run.deps };
   const outcome = criteria.evaluate(run.state, asked);
-  if (!outcome.shouldContinue) return withStoppedAgents(run, outcome);
+  if (!outcome.shouldContinue) return withNotes(run, outcome);
   if (cause === null) return run.parent === null ? outcome : withinFamily(run.parent, outcome);
   const reason = 'the deadline of the run was reached';
   requestStop(run, { by: 'deadline', reason, at: isoTime(now) });

@@ -13,7 +13,9 @@ export interface Checkpoint {
 /**
  * Makes a run durable: the loop reports what happens, and waits for the write where it is not safe to continue before.
  */
-export interface Journal extends EventOutlet {
+export interface Journal {
+  /** Where the events of the run go. */
+  readonly outlet: EventOutlet;
   /** Records the start of a run, before anything else. */
   begin(state: AgentState): Promise<void>;
   /**

@@ -95,24 +95,31 @@ export class ModelAnswer {
     const draft = this.#draft;
     draft.shown += text;
     // once started, a text is streamed to its end, so that a reconnecting client misses no part
-    if (this.#text !== null) return this.#tell(this.#text.push(text));
+    if (this.#text !== null) return this.#emitText(this.#text.push(text));
     if (!events.wants('StreamChunk')) return;
     // the first listener may join late
     this.#text = streamOf(redactor);
-    this.#tell(this.#text.push(draft.shown));
+    this.#emitText(this.#text.push(draft.shown));
   }
 
   /** Emits the text that was held back as a possible secret. */
   #showRest(): void {
-    if (this.#text) this.#tell(this.#text.end());
+    if (this.#text) this.#emitText(this.#text.end());
   }
 
-  #tell(content: string): void {
+  #emitText(content: string): void {
     if (content === '') return;
     const draft = this.#draft;
-    const { messageId, number: stepNumber, attempt, chunks: index, told: offset, restart } = draft;
+    const {
+      messageId,
+      number: stepNumber,
+      attempt,
+      chunks: index,
+      emitted: offset,
+      restart,
+    } = draft;
     draft.chunks = index + 1;
-    draft.told = offset + content.length;
+    draft.emitted = offset + content.length;
     const chunk = { messageId, stepNumber, attempt, content, offset };
     this.#run.events.emit('StreamChunk', restart === 0 ? chunk : { ...chunk, restart }, index);
   }
@@ -122,7 +129,7 @@ export class ModelAnswer {
     const { events } = this.#run;
     const draft = this.#draft;
     draft.shown = '';
-    draft.told = 0;
+    draft.emitted = 0;
     draft.restart += 1;
     draft.hasShownReasoning = false;
     this.#reasoning = null;
@@ -231,7 +238,7 @@ export class ModelAnswer {
       return;
     const { messageId, number: stepNumber } = draft;
     const added = { messageId, role: 'assistant', content, stepNumber } as const;
-    this.#run.untold = reasoning ? { ...added, reasoning } : added;
+    this.#run.pendingMessage = reasoning ? { ...added, reasoning } : added;
   }
 
   /** Makes late chunks have no effect. */

@@ -83,7 +83,7 @@ export class Run implements CallFrame {
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
   /** Complete message of the model that is not emitted yet. */
-  untold: FieldsOf<'MessageAdded'> | null = null;
+  pendingMessage: FieldsOf<'MessageAdded'> | null = null;
   /** New pending approvals: set by a pause, emitted at the end of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
   /** Set once this agent calls another. */
@@ -126,7 +126,7 @@ export class Run implements CallFrame {
       parent: parent?.events ?? null,
       now: () => this.now(),
       redactor: this.redactor,
-      outlet: this.journal,
+      outlet: this.journal?.outlet ?? null,
     });
     if (options.signal) this.#link(options.signal);
   }
@@ -160,13 +160,13 @@ export class Run implements CallFrame {
 
   /** Emits the message when the step is saved, so that a log has it exactly once even if the process dies. */
   emitMessage(): void {
-    const { untold, events } = this;
-    if (untold === null) return;
-    this.untold = null;
-    const { reasoning } = untold;
+    const { pendingMessage, events } = this;
+    if (pendingMessage === null) return;
+    this.pendingMessage = null;
+    const { reasoning } = pendingMessage;
     events.emit('MessageAdded', {
-      ...untold,
-      content: events.redacted(untold.content),
+      ...pendingMessage,
+      content: events.redacted(pendingMessage.content),
       // redact before truncating: half a secret would not be recognized
       ...(reasoning !== undefined && { reasoning: truncatedReasoning(events.redacted(reasoning)) }),
     });

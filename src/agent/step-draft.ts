@@ -75,7 +75,7 @@ export class StepDraft {
   shown = '';
   chunks = 0;
   /** Length of the emitted chunks, which are redacted. */
-  told = 0;
+  emitted = 0;
   /** Number of restarts of the text, by a hook or after a lost process. */
   restart = 0;
   /** Number of emitted pieces of reasoning. */

@@ -101,7 +101,7 @@ function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
 }
 
 /** Closes every open call with a result, so that the conversation stays valid. */
-export function sealOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | null = null): void {
+export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | null = null): void {
   const { cause } = run.cancellation;
   const failed = fatal && `the run stopped on an error of ${fatal.toolName ?? 'the step'}`;
   for (const place of draft.openCalls) {

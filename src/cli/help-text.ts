@@ -21,7 +21,7 @@ Environment:
   ONWARD_DEBUG=1   shows stack traces, as --debug does
   NO_COLOR, FORCE_COLOR
 
-Exit codes tell scripts how a run ended: onward help exit-codes
+Exit codes show scripts how a run ended: onward help exit-codes
 `;
 
 export const exitCodeHelp: string = `Exit codes of onward:

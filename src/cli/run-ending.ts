@@ -21,7 +21,7 @@ export function changeLine({ explanation }: StopSentence): string | null {
   return action ? `To continue: ${oneLine(action.developerText, 1_000)}` : null;
 }
 
-/** The last words of a command that worked on a session: why it stopped or paused, and what to type next. */
+/** The last lines of a command that worked on a session: why it stopped or paused, and what to type next. */
 export async function printEnding(
   context: CliContext,
   project: Project,

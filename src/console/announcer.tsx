@@ -13,13 +13,18 @@ export interface AnnouncerProps {
 /** Announces status changes, approvals and why it stopped to screen readers. Never chunks or timers. */
 export function Announcer({ about, status, approvals, stop }: AnnouncerProps): ReactElement {
   const [news, setNews] = useState({ text: '', count: 0 });
-  const told = useRef<AnnouncerProps | null>(null);
+  const announced = useRef<AnnouncerProps | null>(null);
   const waiting = approvals.join();
   useEffect(() => {
-    const before = told.current;
-    told.current = { about, status, approvals: waiting === '' ? [] : waiting.split(','), stop };
+    const before = announced.current;
+    announced.current = {
+      about,
+      status,
+      approvals: waiting === '' ? [] : waiting.split(','),
+      stop,
+    };
     if (!before || before.about !== about || before.status === null) return;
-    const asked = told.current.approvals.filter((tool) => !before.approvals.includes(tool));
+    const asked = announced.current.approvals.filter((tool) => !before.approvals.includes(tool));
     const parts = [
       status !== null && status !== before.status ? `${status}.` : null,
       ...asked.map((tool) => `${tool} needs your approval.`),

@@ -7,7 +7,11 @@ const quietMs = 250;
  * Wraps a source and notifies about events: not about chunks, and at most a few times a second, including the last
  * one.
  */
-export function withNews(source: EnvelopeSource, tell: () => void, round: number): EnvelopeSource {
+export function withNews(
+  source: EnvelopeSource,
+  onNews: () => void,
+  round: number,
+): EnvelopeSource {
   return {
     ...source,
     key: `${source.key ?? ''} ${round}`,
@@ -17,7 +21,7 @@ export function withNews(source: EnvelopeSource, tell: () => void, round: number
       const now = (): void => {
         timer = null;
         last = performance.now();
-        tell();
+        onNews();
       };
       const leave = source.open(
         {

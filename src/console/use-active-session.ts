@@ -49,11 +49,11 @@ export function useActiveSession(
   { execution, known = null }: DeskOptions,
 ): ActiveSession {
   const [round, setRound] = useState(0);
-  const [news, hear] = useReducer((count: number) => count + 1, 0);
+  const [news, noteNews] = useReducer((count: number) => count + 1, 0);
   const live = useMemo(() => {
     if (sessionId === null) return null;
     const { source, actions } = api.live(sessionId);
-    return { source: withNews(source, hear, round), actions };
+    return { source: withNews(source, noteNews, round), actions };
   }, [api, sessionId, round]);
   const session = useAgentSession(live ?? { source: null });
   const { executionId } = session.state;

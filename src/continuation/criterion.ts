@@ -37,7 +37,7 @@ export interface ContinuationCriterion<S = RunView, Deps = {}> {
   readonly stopReason?: StopReason;
   /** Whether the limit counts only the agent itself; other limits bind nested agents too. */
   readonly isOwn?: boolean;
-  /** Builder method that raises the limit. */
+  /** Option that raises the limit, such as `maxSteps` or `withMaxSteps(...)`. */
   readonly option?: string;
   /** Number that `agent.describe()` shows. */
   readonly limit?: number;

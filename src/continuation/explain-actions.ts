@@ -133,13 +133,7 @@ function blockedActions({ facts, evaluation }: Obstacle): readonly Draft[] {
       return rephraseActions(developerText);
     case 'stop_request':
       return facts.source === 'deadline'
-        ? [
-            change(
-              'withTimeout({ seconds })',
-              'give the run that started it more time',
-              developerText,
-            ),
-          ]
+        ? [change('timeout', 'give the run that started it more time', developerText)]
         : [newMessage('send a new message', developerText)];
     case 'broken':
     case 'hook':
@@ -181,7 +175,7 @@ const rephraseActions = (developerText: string): readonly Draft[] => [
 const operatorChanges: Readonly<Record<string, readonly [option: string, text: string]>> = {
   auth: ['apiKey', 'ask the operator to correct the API key'],
   quota: ['quota', 'ask the operator to raise the quota at the model provider'],
-  not_found: ['withModel(...)', 'ask the operator to choose another model'],
+  not_found: ['model', 'ask the operator to choose another model'],
 };
 
 /** Action of the operator for an error code that users can only wait out. */

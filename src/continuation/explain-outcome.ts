@@ -7,7 +7,7 @@ import type { ContinuationEvaluation } from './evaluation.ts';
 import { factsOf } from './facts-of.ts';
 import { failureText } from './model-failure.ts';
 import { obstaclesOf } from './needed-grant.ts';
-import type { ContinuationOutcomeJSON, StoppedAgent } from './outcome.ts';
+import type { ContinuationOutcomeJSON, DeniedCall, OutcomeNotes, StoppedAgent } from './outcome.ts';
 import type { StopReason } from './stop-reason.ts';
 
 /** Explains why a run stopped or continued, and lists the possible actions. */
@@ -26,7 +26,7 @@ export function explainOutcome(
 }
 
 export function outcomeParts(outcome: ContinuationOutcomeJSON): ExplanationParts {
-  const { evaluations, shouldContinue, stopReason, stoppedAgents = [] } = outcome;
+  const { evaluations, shouldContinue, stopReason } = outcome;
   const decisive = decisiveOf(evaluations);
   if (shouldContinue) {
     const changed = modelChange(evaluations);
@@ -42,7 +42,7 @@ export function outcomeParts(outcome: ContinuationOutcomeJSON): ExplanationParts
   return {
     lead: leads[reason] ?? 'Stopped because',
     because,
-    detail: [detail, ...also, ...stoppedAgents.map(earlyText)].filter(Boolean).join(' '),
+    detail: [detail, ...also, ...noteTexts(outcome)].filter(Boolean).join(' '),
   };
 }
 
@@ -79,6 +79,28 @@ const unrecorded: Readonly<Record<StopReason, string>> = {
   guard: "one of this assistant's rules ended it",
   user_requested: 'a stop was requested',
 };
+
+/** Sentences about nested agents that stopped early and calls that were denied. */
+export const noteTexts = ({ stoppedAgents = [], deniedCalls = [] }: OutcomeNotes): string[] => [
+  ...stoppedAgents.map(earlyText),
+  ...(deniedCalls.length > 0 ? [deniedText(deniedCalls)] : []),
+];
+
+/** Most tools that the text names. */
+const MOST_NAMES = 3;
+
+function deniedText(calls: readonly DeniedCall[]): string {
+  const names = calls.slice(0, MOST_NAMES).map(({ tool }) => tool);
+  const all = listText(calls.length > MOST_NAMES ? [...names, 'other tools'] : names);
+  const isOne = calls.length === 1;
+  const by = calls[0]?.by ?? null;
+  const who = by !== null && calls.every((call) => call.by === by) ? ` by ${by}` : '';
+  return `${all} ${isOne ? 'was' : 'were'} denied${who} and did not run. To run ${isOne ? 'it' : 'them'}, ask again and approve.`;
+}
+
+/** "a", "a and b", "a, b and c" */
+const listText = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 
 const earlyText = ({ agent, stopReason }: StoppedAgent): string =>
   `The agent ${agent} stopped early: ${early[stopReason] ?? 'it was stopped'}.`;

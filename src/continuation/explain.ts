@@ -1,14 +1,13 @@
 import { sentence } from '../sentence.ts';
 import { decisiveOf } from './decisive.ts';
-import { explainOutcome } from './explain-outcome.ts';
+import { explainOutcome, noteTexts } from './explain-outcome.ts';
 import type { ContinuationOutcomeJSON } from './outcome.ts';
 
 /** Writes the text that `explain()` returns and the CLI prints. */
 export function explanationText(outcome: ContinuationOutcomeJSON): string {
   const { evaluations } = outcome;
-  const { detail, actions } = explainOutcome(outcome);
-  const lines = [headline(outcome)];
-  if (outcome.stoppedAgents?.length) lines.push(detail);
+  const { actions } = explainOutcome(outcome);
+  const lines = [headline(outcome), ...noteTexts(outcome)];
   const [action] = actions;
   if (action) lines.push(`To continue: ${action.developerText}`);
   const width = Math.max(0, ...evaluations.map((e) => e.criterion.length));

@@ -41,7 +41,7 @@ export type ExplanationAction = ActionTexts &
     | { readonly kind: 'retry' }
     /** Wait until this ISO time. */
     | { readonly kind: 'wait'; readonly until: string }
-    /** Change something first; `option` names it, such as `withModel(...)` or `message`. */
+    /** Change something first; `option` names it, such as `model` or `message`. */
     | { readonly kind: 'change'; readonly option: string | null }
     | { readonly kind: 'new_message' }
     | { readonly kind: 'ask_operator' }

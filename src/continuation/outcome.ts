@@ -15,7 +15,22 @@ export interface StoppedAgent {
   readonly stopReason: StopReason;
 }
 
-export interface ContinuationOutcomeJSON {
+/** A tool whose call was denied. */
+export interface DeniedCall {
+  readonly tool: string;
+  /** The approver; null if not given. */
+  readonly by: string | null;
+}
+
+/** What a user should know about a stop besides the evaluations. Absent fields hold nothing. */
+export interface OutcomeNotes {
+  /** Nested agents that stopped early. */
+  readonly stoppedAgents?: readonly StoppedAgent[];
+  /** Tools whose call was denied and that have not run since, the newest first; at most 4. */
+  readonly deniedCalls?: readonly DeniedCall[];
+}
+
+export interface ContinuationOutcomeJSON extends OutcomeNotes {
   readonly decision: ContinuationDecision;
   readonly shouldContinue: boolean;
   readonly resolvedBy: string;
@@ -23,8 +38,6 @@ export interface ContinuationOutcomeJSON {
   readonly evaluations: readonly ContinuationEvaluation[];
   /** ISO time of the outcome; absent in records of earlier releases. */
   readonly at?: string;
-  /** On a stop: nested agents that stopped early. */
-  readonly stoppedAgents?: readonly StoppedAgent[];
 }
 
 /** The resolved result of a step, with every evaluation behind it. */
@@ -37,6 +50,7 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
   // `declare`, so that a field that is absent from the JSON is absent here too
   declare readonly at?: string;
   declare readonly stoppedAgents?: readonly StoppedAgent[];
+  declare readonly deniedCalls?: readonly DeniedCall[];
 
   private constructor(json: ContinuationOutcomeJSON, at: string | undefined = json.at) {
     this.decision = json.decision;
@@ -46,6 +60,7 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
     this.evaluations = Object.freeze(json.evaluations);
     if (at !== undefined) this.at = at;
     if (json.stoppedAgents !== undefined) this.stoppedAgents = json.stoppedAgents;
+    if (json.deniedCalls !== undefined) this.deniedCalls = json.deniedCalls;
     Object.freeze(this);
   }
 
@@ -81,9 +96,9 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
     );
   }
 
-  /** Returns the outcome with nested agents that stopped early. */
-  withStoppedAgents(stoppedAgents: readonly StoppedAgent[]): ContinuationOutcome {
-    return new ContinuationOutcome({ ...this, stoppedAgents });
+  /** Returns the outcome with these notes. */
+  withNotes(notes: OutcomeNotes): ContinuationOutcome {
+    return new ContinuationOutcome({ ...this, ...notes });
   }
 
   /** The deciding evaluation, of the criterion in `resolvedBy`. */

@@ -180,6 +180,6 @@ const LONGEST_WAIT_MS = 366 * 86_400_000;
 /** The time from which the provider accepts the next call, if it sent one. */
 function untilIn({ at, retryAfterMs = 0 }: ErrorRecord): { readonly until?: string } {
   const until = msOf(at) + retryAfterMs;
-  const isTold = retryAfterMs > 0 && retryAfterMs <= LONGEST_WAIT_MS && Number.isFinite(until);
-  return isTold ? { until: isoTime(until) } : {};
+  const isGiven = retryAfterMs > 0 && retryAfterMs <= LONGEST_WAIT_MS && Number.isFinite(until);
+  return isGiven ? { until: isoTime(until) } : {};
 }

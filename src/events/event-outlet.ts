@@ -6,10 +6,10 @@ export interface EventNote extends EventBase {
   readonly fields: FieldsOf<AgentEventType>;
 }
 
-/** Delivers the events of a run to its listeners: decides when, and keeps the order. */
+/** Decides when the events of a run are delivered to its listeners, and keeps the order. */
 export interface EventOutlet {
   wants(type: AgentEventType): boolean;
-  publish(note: EventNote, tell: () => void): void;
+  publish(note: EventNote, deliver: () => void): void;
 }
 
 export function eventOf(note: EventNote): AgentEvent {

@@ -17,11 +17,11 @@ const isOpen = (status: UiState['status']): boolean =>
 export function Announcer({ messages, status, approvals, stop }: AnnouncerProps): ReactElement {
   const { labels } = useUi();
   const [news, setNews] = useState({ text: '', count: 0 });
-  const told = useRef<Set<string> | null>(null);
+  const announced = useRef<Set<string> | null>(null);
   const lastStatus = useRef(status);
   useEffect(() => {
-    const isFirst = told.current === null;
-    const known = (told.current ??= new Set());
+    const isFirst = announced.current === null;
+    const known = (announced.current ??= new Set());
     const isNew = (key: string): boolean => !known.has(key) && known.add(key).size > 0;
     const isWork = isOpen(status) || isOpen(lastStatus.current);
     lastStatus.current = status;

@@ -20,8 +20,8 @@ export function readSlimState(json: unknown): AgentState {
   );
   const read = stateOf(slim, children);
   const state = slim.rest?.output_is_text ? read.with({ output: read.outputText }) : read;
-  const told = slim.truncated?.missing ?? [];
-  const missing = told.length > 0 ? told : gaps(state, slim, children);
+  const listed = slim.truncated?.missing ?? [];
+  const missing = listed.length > 0 ? listed : gaps(state, slim, children);
   if (!isOpen(state.status) && openCallsOf(state).length === 0)
     return missing.length === 0 ? state : withoutGrants(state, missing);
   if (missing.length === 0) return state;
@@ -94,13 +94,14 @@ function readApproval(slim: SlimApproval): PendingApproval {
 function resolvedBy(
   last: NonNullable<SlimState['last_continuation']>,
   rest: SlimRest | undefined,
-): Pick<SlimOutcome, 'evaluations' | 'decision' | 'at' | 'stopped_agents'> {
+): Pick<SlimOutcome, 'evaluations' | 'decision' | 'at' | 'stopped_agents' | 'denied_calls'> {
   const guess = last.should_continue ? 'allow' : 'stop';
   return {
     decision: rest?.decision ?? guess,
     evaluations: rest?.evaluations ?? [],
     ...(rest?.outcome_at && { at: rest.outcome_at }),
     ...(rest?.stopped_agents && { stopped_agents: rest.stopped_agents }),
+    ...(rest?.denied_calls && { denied_calls: rest.denied_calls }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { Pause } from '../agent/agent-state.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
-import type { ContinuationOutcomeJSON, StoppedAgent } from '../continuation/outcome.ts';
+import type { ContinuationOutcomeJSON, DeniedCall, StoppedAgent } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
@@ -91,7 +91,7 @@ export interface SlimRest {
   readonly grant_log?: readonly GrantRecord[];
   /** Absent without nested agents. */
   readonly family?: readonly FamilyShare[];
-  /** Absent if `consecutive_failures` and the type of the last step tell the counts. */
+  /** Absent if `consecutive_failures` and the type of the last step give the counts. */
   readonly failures?: SnakeKeys<Pick<Execution, 'modelFailures' | 'toolFailures' | 'failingTools'>>;
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
@@ -99,6 +99,7 @@ export interface SlimRest {
   /** Time of the last outcome; absent in documents of earlier releases. */
   readonly outcome_at?: string;
   readonly stopped_agents?: readonly StoppedAgent[];
+  readonly denied_calls?: readonly DeniedCall[];
   readonly evaluations: readonly SlimEvaluation[];
   /** Whether the output is the last text of the model, which is in `messages`. */
   readonly output_is_text: boolean;

@@ -208,6 +208,7 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     decision: outcome?.decision ?? null,
     ...(outcome?.at && { outcome_at: outcome.at }),
     ...(outcome?.stoppedAgents && { stopped_agents: outcome.stoppedAgents }),
+    ...(outcome?.deniedCalls && { denied_calls: shown(outcome.deniedCalls) }),
     evaluations: evaluations.map((e) => slimEvaluation(e, writing)),
     output_is_text: isText,
     output: isText ? null : slimValue(shown(state.output), writing),

@@ -1,8 +1,7 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
 import type { Checkpoint, Journal } from '../agent/journal.ts';
-import type { AgentEventType } from '../events/agent-event.ts';
-import type { EventNote } from '../events/event-outlet.ts';
+import type { EventOutlet } from '../events/event-outlet.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame, StagedCall } from './commit-batch.ts';
@@ -50,11 +49,8 @@ export class AgentJournal implements Journal {
     this.#frame = frame;
   }
 
-  wants(type: AgentEventType): boolean {
-    return this.#writer.wants(type);
-  }
-  publish(note: EventNote, tell: () => void): void {
-    this.#writer.publish(note, tell);
+  get outlet(): EventOutlet {
+    return this.#writer;
   }
 
   begin(state: AgentState): Promise<void> {
@@ -65,7 +61,7 @@ export class AgentJournal implements Journal {
   save(state: AgentState): Promise<void> | undefined {
     this.#stage(state);
     if (!this.#run.lease.isLeaseValid) return this.#writer.commit();
-    this.#writer.seal();
+    this.#writer.closeBatch();
     return undefined;
   }
 

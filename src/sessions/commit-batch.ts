@@ -42,7 +42,7 @@ export interface StagedEvent {
   readonly note: EventNote;
   /** Number in the log; null for chunks and deltas, which are not stored. */
   readonly seq: number | null;
-  readonly tell: () => void;
+  readonly deliver: () => void;
 }
 
 /** Rows that are staged together and written atomically. */

@@ -1,7 +1,7 @@
 import { isoTime, type Clock } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { isNumbered, type AgentEventType } from '../events/agent-event.ts';
-import { eventOf, type EventNote } from '../events/event-outlet.ts';
+import { eventOf, type EventNote, type EventOutlet } from '../events/event-outlet.ts';
 import { CommitBatch, commitOf, type StagedEvent } from './commit-batch.ts';
 import type { Stay } from './quarantine.ts';
 import { RowWriter } from './row-writer.ts';
@@ -51,7 +51,7 @@ export interface WrittenExecution {
  * Writes one execution to the store, in order. Rows that are staged in the same tick go into one commit. Listeners get
  * an event only after it is in the log.
  */
-export class ExecutionWriter {
+export class ExecutionWriter implements EventOutlet {
   readonly store: SessionStore;
   readonly rows: RowWriter;
   readonly signals: RunSignals;
@@ -68,7 +68,7 @@ export class ExecutionWriter {
   #revision: number;
   #batch: CommitBatch = new CommitBatch();
   /** Whole steps that are written together with the next batch, unless that is too large. */
-  #sealed: CommitBatch[] = [];
+  #closed: CommitBatch[] = [];
   #tail: Promise<void> = Promise.resolve();
   #isWriting = false;
   #isPlanned = false;
@@ -105,12 +105,12 @@ export class ExecutionWriter {
     return isNumbered(type) || this.#hasListeners;
   }
 
-  publish(given: EventNote, tell: () => void): void {
+  publish(given: EventNote, deliver: () => void): void {
     if (this.signals.failure) return;
     const seq = isNumbered(given.type) ? ++this.#seq : null;
-    const staged = { note: this.#logged(given, seq), seq, tell };
-    const isFirst = this.#batch.events.length === 0 && this.#sealed.length === 0;
-    if (seq === null && isFirst && !this.#isWriting) return this.#tell(staged);
+    const staged = { note: this.#logged(given, seq), seq, deliver };
+    const isFirst = this.#batch.events.length === 0 && this.#closed.length === 0;
+    if (seq === null && isFirst && !this.#isWriting) return this.#deliver(staged);
     this.#batch.events.push(staged);
     this.soon();
   }
@@ -123,8 +123,8 @@ export class ExecutionWriter {
     return withFields(note, { previous: { executionId, seq: last } });
   }
 
-  #tell({ note, seq, tell }: StagedEvent): void {
-    tell();
+  #deliver({ note, seq, deliver }: StagedEvent): void {
+    deliver();
     const follows = this.#notifiedSeq;
     this.#notifiedSeq = seq ?? follows;
     if (!this.#hasListeners) return;
@@ -139,14 +139,14 @@ export class ExecutionWriter {
     // a timer that finds nothing to do costs less than clearing it with every commit
     setTimeout(() => {
       this.#isPlanned = false;
-      if (this.#batch.isEmpty && this.#sealed.length === 0) return;
+      if (this.#batch.isEmpty && this.#closed.length === 0) return;
       this.commit().catch(() => {}); // the next commit reports the failure
     }, 0);
   }
 
   /** Closes the staged batch as a whole step. It is written soon, or with the next commit if that is earlier. */
-  seal(): void {
-    this.#sealed.push(this.#batch);
+  closeBatch(): void {
+    this.#closed.push(this.#batch);
     this.#batch = new CommitBatch();
     this.soon();
   }
@@ -187,14 +187,14 @@ export class ExecutionWriter {
   }
 
   /**
-   * Removes and returns all batches up to this one. While it waited for its turn, it may have been sealed and a new one
+   * Removes and returns all batches up to this one. While it waited for its turn, it may have been closed and a new one
    * started.
    */
   #take(batch: CommitBatch): readonly CommitBatch[] {
-    const place = this.#sealed.indexOf(batch);
-    if (place !== -1) return this.#sealed.splice(0, place + 1);
+    const place = this.#closed.indexOf(batch);
+    if (place !== -1) return this.#closed.splice(0, place + 1);
     this.#batch = new CommitBatch();
-    return [...this.#sealed.splice(0), batch];
+    return [...this.#closed.splice(0), batch];
   }
 
   /**
@@ -221,7 +221,7 @@ export class ExecutionWriter {
   async #writeTogether(parts: readonly CommitBatch[]): Promise<void> {
     const written = parts.filter((part) => part.hasRows);
     if (written.length > 0) await this.#store(written);
-    for (const { events } of parts) for (const staged of events) this.#tell(staged);
+    for (const { events } of parts) for (const staged of events) this.#deliver(staged);
   }
 
   async #store(parts: readonly CommitBatch[]): Promise<void> {

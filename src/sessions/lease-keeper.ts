@@ -188,7 +188,7 @@ export class LeaseKeeper {
         ttlMs / 3,
         () => unanswered(ttlMs / 3),
       );
-      this.#heard(leases, renewed);
+      this.#applySignals(leases, renewed);
       const extended = new Set(renewed.filter(({ isBusy }) => !isBusy).map(({ token }) => token));
       for (const lease of leases) if (extended.has(lease.token)) lease.proven(askedAt);
       return leases.every(({ token, lostError }) => lostError !== null || extended.has(token));
@@ -208,13 +208,13 @@ export class LeaseKeeper {
       const leases = [...this.#leases.values()];
       if (leases.length === 0) break;
       const signals = await this.#store.signals(this.#worker).catch(() => null);
-      if (signals) this.#heard(leases, signals);
+      if (signals) this.#applySignals(leases, signals);
     }
     this.#isPolling = false;
   }
 
   /** Applies the answer of the store. A lease that the answer leaves out is lost. */
-  #heard(asked: readonly Lease[], signals: readonly LeaseSignal[]): void {
+  #applySignals(asked: readonly Lease[], signals: readonly LeaseSignal[]): void {
     const bySession = new Map(signals.map((signal) => [signal.sessionId, signal]));
     for (const lease of asked) {
       if (this.#leases.get(lease.sessionId) !== lease) continue;

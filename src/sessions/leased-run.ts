@@ -106,7 +106,7 @@ export class LeasedRun {
       salt,
       title: title ?? this.#titleOf(loaded, task),
       definition: JSON.stringify(this.#agent.definition),
-      // what the model was told stays as it was
+      // the prompt and tools that the model got stay as they were
       keptDefinition: this.#known === null ? definition : null,
       hidesText: this.#known === null,
       stay: this.#stay,

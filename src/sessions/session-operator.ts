@@ -93,7 +93,7 @@ async function parkedPage(lookup: SessionLookup, options: ParkedOptions): Promis
   let last = cursor === undefined ? null : placeOf(cursor);
   for (;;) {
     const wanted = Math.min(ROWS_AT_ONCE, limit - sessions.length);
-    // one more tells whether there is more
+    // one more shows whether there is more
     const rows = await lookup.store.list({
       ...filter,
       limit: wanted + 1,

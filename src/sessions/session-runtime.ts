@@ -227,7 +227,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return readAccounts(this.#lookup, row, options.atStep);
   }
 
-  /** What an execution told, after the sequence number `after`: for a client that was away. */
+  /** Returns the events of an execution after the sequence number `after`, for a client that was away. */
   async events(sessionId: string, options: OwnerOptions & LogPageOptions): Promise<LogPage> {
     const row = await this.#lookup.owned(sessionId, options.owner);
     return readEvents(this.#lookup, row, options);
@@ -248,12 +248,12 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return (await this.#lookup.load(row)).state;
   }
 
-  /** Hears the events of every session that this process works on, each after it was written down. */
+  /** Listens to the events of every session that this process works on, each after it was written down. */
   wiretap(listener: (event: SessionEvent) => void): () => void {
     return this.#worker.listeners.listen(null, listener);
   }
 
-  /** Hears the events of one session while this process works on it. A listener that leaves stops nothing. */
+  /** Listens to the events of one session while this process works on it. A listener that leaves stops nothing. */
   async subscribe(
     sessionId: string,
     { owner }: OwnerOptions,

@@ -14,7 +14,7 @@ interface NodeProcess {
   getBuiltinModule?(name: 'node:os'): { hostname(): string } | undefined;
 }
 
-/** Tells operators from time to time that a worker runs, and what it does. A report that fails delays nothing. */
+/** Reports to operators from time to time that a worker runs, and what it does. A report that fails delays nothing. */
 export class WorkerReporter {
   readonly #worker: Reporting;
   readonly #active: () => number;

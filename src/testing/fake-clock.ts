@@ -17,7 +17,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Creates a clock that only moves when told. */
+/** Creates a clock that moves only when you advance it. */
 export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): FakeClock {
   let now = typeof start === 'number' ? start : msOf(start);
   let ahead = 0;

@@ -46,8 +46,8 @@ export function fateOf(
     if (trait.idempotent || result?.error?.type !== 'unknown') wrong('is "unknown"');
     if (begins > 1 || starts !== 1) wrong('ran again although its effect is unknown');
   } else if (result?.kind === 'aborted' && isStopped && (begins <= 1 || trait.idempotent)) {
-    const [began, sealed] = [of('begin'), of('heard', 'ToolCallCompleted')].map(([e]) => e?.pid);
-    if (!trait.idempotent && began !== undefined && sealed !== undefined && began !== sealed)
+    const [began, closed] = [of('begin'), of('heard', 'ToolCallCompleted')].map(([e]) => e?.pid);
+    if (!trait.idempotent && began !== undefined && closed !== undefined && began !== closed)
       wrong('is "aborted", and what the process did that began it is unknown');
   } else if (!(result?.kind === 'denied' && begins === 0 && trait.needsApproval))
     wrong(`has the result ${JSON.stringify(result)}`);

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import {
   AgentBuilder,
   defineTool,
@@ -9,6 +8,7 @@ import {
   sessionTimeLimit,
   sessionTokenUsageLimit,
   type Agent,
+  type ContinuationCriterion,
 } from 'onward';
 import {
   modelCallFailed,
@@ -17,96 +17,14 @@ import {
   type Usage,
 } from 'onward/drivers';
 import { fakeClock, mockTool, type FakeClock } from 'onward/testing';
-import type { GrantCaps } from '../../src/continuation/grant-allowance.ts';
-
-/** Errors of the provider. Those with a wait repeat until it is over. */
-const refusals = {
-  server: { type: 'model', retryable: true },
-  refusal: { type: 'model', retryable: false },
-  auth: { type: 'model', retryable: false },
-  context_length: { type: 'model', retryable: false },
-  quota: { type: 'rate_limit', retryable: false },
-  busy: { type: 'rate_limit', code: 'rate_limit', retryable: true, waitMs: 60_000 },
-  down: { type: 'rate_limit', code: 'overloaded', retryable: true, waitMs: 60_000 },
-  reset: { type: 'rate_limit', code: 'quota', retryable: false, waitMs: 3_600_000 },
-} as const;
-type Refusal = keyof typeof refusals;
-const isRefusal = (move: string): move is Refusal => Object.hasOwn(refusals, move);
-
-const plainMoves = [
-  'search',
-  'same',
-  'fail',
-  'pay',
-  'pause',
-  'stop',
-  'abort',
-  'hold',
-  'research',
-  'ask_clerk',
-  'answer',
-  'length',
-  'content_filter',
-] as const;
-type Move = (typeof plainMoves)[number] | Refusal;
-const moves: readonly Move[] = [...plainMoves, ...(Object.keys(refusals) as Refusal[])];
-
-export interface Plan {
-  readonly moves: readonly Move[];
-  readonly tokens: number;
-  readonly cost: number;
-  readonly seconds: number;
-  readonly maxSteps: number;
-  readonly maxFamilySteps: number | null;
-  readonly maxTokens: number | null;
-  readonly maxCost: number | null;
-  readonly timeout: number | null;
-  readonly isCumulative: boolean;
-  readonly softLanding: boolean;
-  readonly retries: number | null;
-  readonly sessionSteps: number | null;
-  readonly sessionTokens: number | null;
-  readonly sessionCost: number | null;
-  readonly sessionSeconds: number | null;
-  readonly repeats: number | null;
-}
-
-const orNone = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
-  fc.option(arbitrary, { nil: null, freq: 2 });
-/** A value in one of four runs, otherwise null. */
-const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
-  fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
-const money = (most: number): fc.Arbitrary<number> =>
-  fc.integer({ min: 1, max: most }).map((cents) => cents / 100);
-
-export const plan: fc.Arbitrary<Plan> = fc.record({
-  moves: fc.array(fc.constantFrom(...moves), { minLength: 1, maxLength: 6 }),
-  tokens: fc.integer({ min: 0, max: 900 }),
-  cost: fc.integer({ min: 0, max: 30 }).map((cents) => cents / 100),
-  seconds: fc.integer({ min: 0, max: 12 }),
-  maxSteps: fc.integer({ min: 1, max: 5 }),
-  maxFamilySteps: rarely(fc.integer({ min: 2, max: 8 })),
-  maxTokens: orNone(fc.integer({ min: 1, max: 2_500 })),
-  maxCost: orNone(money(60)),
-  timeout: orNone(fc.integer({ min: 1, max: 40 })),
-  isCumulative: fc.boolean(),
-  softLanding: fc.boolean(),
-  retries: orNone(fc.integer({ min: 0, max: 2 })),
-  sessionSteps: rarely(fc.integer({ min: 1, max: 6 })),
-  sessionTokens: rarely(fc.integer({ min: 1, max: 4_000 })),
-  sessionCost: rarely(money(90)),
-  sessionSeconds: rarely(fc.integer({ min: 1, max: 60 })),
-  repeats: orNone(fc.integer({ min: 2, max: 3 })),
-});
-
-/** Random grant caps for owners. */
-export const ownerCaps: fc.Arbitrary<GrantCaps> = fc.record({
-  steps: fc.integer({ min: 0, max: 4 }),
-  tokens: fc.integer({ min: 0, max: 3_000 }),
-  cost: fc.integer({ min: 0, max: 50 }).map((cents) => cents / 100),
-  seconds: fc.integer({ min: 0, max: 60 }),
-  retries: fc.integer({ min: 0, max: 2 }),
-});
+import {
+  isRefusal,
+  refusals,
+  type Move,
+  type Plan,
+  type Refusal,
+  type Rule,
+} from './explanation-plan.ts';
 
 /** Requests from outside of the run. A world that does not support one leaves it out. */
 export interface Requests {
@@ -154,7 +72,6 @@ function modelOf({ moves: script, tokens, cost, seconds }: Plan, clock: FakeCloc
 }
 
 const described = { description: 'A tool.', parameters: { type: 'object' } } as const;
-const pay = defineTool({ ...described, name: 'pay', needsApproval: true, execute: () => 'paid' });
 
 export interface World {
   readonly agent: Agent;
@@ -167,7 +84,23 @@ export interface World {
 /** An agent with a plan and with tools that work, fail, need approval, stop, pause and call other agents. */
 export function worldOf(chosen: Plan): World {
   const clock = fakeClock();
-  const { model, calm } = modelOf(chosen, clock);
+  const main = modelOf(chosen, clock);
+  const second = chosen.fallback && modelOf({ ...chosen, moves: chosen.fallback }, clock);
+  let isFixed = false;
+  const calm = (): void => {
+    main.calm();
+    second?.calm();
+    isFixed = true;
+  };
+  const pay = defineTool({
+    ...described,
+    name: 'pay',
+    needsApproval: true,
+    execute: async () => {
+      if (chosen.payMs > 0) await clock.advance(chosen.payMs);
+      return 'paid';
+    },
+  });
   const requests: Requests = {};
   const helper = (name: string, ...script: readonly Move[]) =>
     AgentBuilder.base()
@@ -179,12 +112,12 @@ export function worldOf(chosen: Plan): World {
       .build()
       .asTool({ name, description: 'Helps.' });
   let builder = AgentBuilder.base()
-    .withDriver(model)
+    .withDriver(main.model)
     .withClock(clock)
     .withMaxSteps(chosen.maxSteps)
     .withTools(
       mockTool('search', 'found'),
-      mockTool('fail', new Error('it broke')),
+      mockTool('fail', new Error('it broke'), errorOptions(chosen)),
       pay,
       defineTool({
         ...described,
@@ -217,6 +150,7 @@ export function worldOf(chosen: Plan): World {
     builder = chosen.isCumulative
       ? builder.withCumulativeTimeout({ seconds: timeout })
       : builder.withTimeout({ seconds: timeout });
+  if (second) builder = builder.withFallback({ ...second.model, name: 'second' });
   if (chosen.softLanding) builder = builder.withSoftLanding({ tokens: 100, seconds: 2 });
   if (retries !== null) builder = builder.withErrorPolicy(policyOf(retries, timeout !== null));
   const { sessionSteps, sessionTokens, sessionCost, sessionSeconds, repeats } = chosen;
@@ -226,9 +160,36 @@ export function worldOf(chosen: Plan): World {
     sessionCost !== null && sessionCostLimit(sessionCost),
     sessionSeconds !== null && sessionTimeLimit({ seconds: sessionSeconds }),
     repeats !== null && noProgressLimit(repeats),
+    chosen.rule !== null && ruleOf(chosen.rule, () => isFixed),
   ].filter((criterion) => criterion !== false);
   if (criteria.length > 0) builder = builder.addContinuationCriteria(...criteria);
   return { agent: builder.build(), clock, calm, requests };
+}
+
+const errorOptions = ({ onError, toolRetries }: Plan) => ({
+  ...(onError && { onError }),
+  ...(toolRetries !== null && (onError ?? 'retry') === 'retry' && { maxRetries: toolRetries }),
+});
+
+/** A criterion that throws is fixed once the operator has fixed the assistant; the others forbid again and again. */
+function ruleOf({ does, after, isLimit }: Rule, isFixed: () => boolean): ContinuationCriterion {
+  return {
+    name: 'HouseRule',
+    ...(isLimit && { kind: 'limit' }),
+    evaluate({ execution: { answeredSteps } }, { grants: { steps = 0 } }) {
+      if (answeredSteps < after + (does === 'grant' ? steps : 0)) return 'allow';
+      if (does === 'request') return isFixed() ? 'allow' : 'request';
+      if (does === 'throw' || does === 'nonsense') {
+        if (isFixed()) return 'allow';
+        if (does === 'throw') throw new Error('no table of rules');
+        return 'nonsense' as never;
+      }
+      const reason = 'The house is closed.';
+      if (does === 'forbid') return { decision: 'forbid', reason };
+      const remedy = { text: 'come back later', ...(does === 'grant' && { grant: { steps: 1 } }) };
+      return { decision: 'forbid', reason, remedy };
+    },
+  };
 }
 
 /** The clock does not run, so no run may wait: waits exceed the time limit or are not retried. */

@@ -11,17 +11,17 @@ const SHOWN = 80;
 export function consoleBroadcaster({
   log = (line) => console.log(line),
 }: { readonly log?: (line: string) => void } = {}): Broadcaster {
-  const tell = (channel: string, envelope: Envelope): void =>
+  const print = (channel: string, envelope: Envelope): void =>
     log(logText(`${channel} ${describeEnvelope(envelope)}`));
   return {
     name: 'console',
     broadcast(channel, envelope, signal) {
       signal?.throwIfAborted();
-      tell(channel, envelope);
+      print(channel, envelope);
     },
     broadcastBatch(broadcasts, signal) {
       signal?.throwIfAborted();
-      for (const { channel, envelope } of broadcasts) tell(channel, envelope);
+      for (const { channel, envelope } of broadcasts) print(channel, envelope);
     },
   };
 }

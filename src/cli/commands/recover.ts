@@ -44,7 +44,7 @@ export const recover = (context: CliContext, options: RecoverOptions): Promise<n
       progress.failed.add(sessionId);
       noteFailure(context, error, sessionId);
     });
-    const unlisten = project.runtime.wiretap((told) => hear(context, progress, told));
+    const unlisten = project.runtime.wiretap((news) => report(context, progress, news));
     const endSignals = context.io.onSignal((signal) => {
       if (progress.signal !== null) return context.io.exit(exitCodeOfSignal(signal));
       progress.signal = signal;
@@ -88,8 +88,8 @@ async function untilIdle(
   }
 }
 
-function hear(context: CliContext, { taken, ended }: Progress, told: SessionEvent): void {
-  const { sessionId, owner, event } = told;
+function report(context: CliContext, { taken, ended }: Progress, news: SessionEvent): void {
+  const { sessionId, owner, event } = news;
   const id = shortId(sessionId);
   if (!taken.has(sessionId) && !context.isJson) context.note(`  … ${id} continues`);
   taken.add(sessionId);

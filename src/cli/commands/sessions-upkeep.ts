@@ -20,7 +20,7 @@ export interface ExpireCommandOptions extends UpkeepOptions {
 /** Deletes data of old sessions that the next turn does not need. */
 export const pruneSessions = (context: CliContext, options: UpkeepOptions): Promise<number> =>
   withProject(context, async ({ runtime, owner }) => {
-    const request = { ...which(options, owner), onProgress: told(context) };
+    const request = { ...which(options, owner), onProgress: progressPrinter(context) };
     return untilDone(context, 'pruned', (signal) => runtime.prune({ ...request, signal }));
   });
 
@@ -50,7 +50,7 @@ export const expireSessions = (
         return 0;
       }
     }
-    const run = { ...request, onProgress: told(context) };
+    const run = { ...request, onProgress: progressPrinter(context) };
     return untilDone(context, 'expired', (signal) => runtime.expire({ ...run, signal }));
   });
 
@@ -65,7 +65,7 @@ const which = (
 const PROGRESS_MS = 2_000;
 
 /** Prints a progress line from time to time. */
-function told(context: CliContext): (dropped: Dropped) => void {
+function progressPrinter(context: CliContext): (dropped: Dropped) => void {
   let last = Date.now();
   return (dropped) => {
     if (context.isJson || Date.now() - last < PROGRESS_MS) return;

@@ -3,14 +3,17 @@ import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
 /** Limits the known cost of this execution. Without a price the limit is not enforced, and its reason says so. */
-export const costLimit = (maxCost: number): ContinuationCriterion =>
+export const costLimit = (
+  maxCost: number,
+  option: string = 'costLimit(...)',
+): ContinuationCriterion =>
   limitCriterion({
     name: 'CostLimit',
     stopReason: StopReason.GuardForbade,
     max: maxCost,
     unit: 'cost units',
     measure: 'cost',
-    option: 'withMaxCost(...)',
+    option,
     grant: 'cost',
     used: (state) => state.execution.cost,
     share: ({ cost }) => cost,

@@ -200,7 +200,7 @@ describe('ErrorPolicyCriterion', () => {
     const { remedy } = judge(policy, step, { consecutiveFailures, totalFailures: 4 });
     expect(remedy?.text).toContain(text);
     expect(remedy?.text).toContain(`resume(state, { grant: { retries: ${retries} } })`);
-    expect(remedy?.option).toBe('withErrorPolicy(...)');
+    expect(remedy?.option).toBe('errorPolicyCriterion(...)');
     expect(remedy?.grant).toEqual({ retries });
   });
 

@@ -17,10 +17,17 @@ import {
 
 const name = 'ErrorPolicyCriterion';
 
+/** Writes an option as the caller would: `errorPolicy: ErrorPolicy.production()`. Without a value, only the option. */
+export type WriteOption = (option: 'errorPolicy' | 'model', value?: string) => string;
+
+const byHand: WriteOption = (option, value = '...') =>
+  option === 'model' ? option : `errorPolicyCriterion(${value})`;
+
 /** Applies the error policy to the newest failure. No other built-in criterion handles errors. */
 export function errorPolicyCriterion<S extends RunView = RunView>(
   policyOrJson: ErrorPolicy | ErrorPolicyJSON,
   resolver: ErrorContextResolver<S> = agentErrorContextResolver,
+  writeOption: WriteOption = byHand,
 ): ContinuationCriterion<S> {
   const configured = ErrorPolicy.from(policyOrJson);
   let clean: ReturnType<typeof noError> | null = null;
@@ -70,7 +77,7 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
             }`,
         context,
         stopReason: spent ? StopReason.RetryLimitReached : StopReason.ErrorForbade,
-        remedy: remedyFor(error, spent, configured),
+        remedy: remedyFor(error, spent, configured, writeOption),
         facts: message === undefined ? facts : { ...facts, message },
       };
     },
@@ -134,11 +141,16 @@ const factsFor = (error: ErrorContext, handling: Handling, policy: ErrorPolicy):
   };
 };
 
-function remedyFor(error: ErrorContext, spent: boolean, policy: ErrorPolicy): Remedy {
+function remedyFor(
+  error: ErrorContext,
+  spent: boolean,
+  policy: ErrorPolicy,
+  write: WriteOption,
+): Remedy {
   const retries = spent ? Math.max(1, policy.retriesFor(error)) : 1;
   return {
-    text: `${causeText(error)}call resume(state, { grant: { retries: ${retries} } })${otherText(error, spent, policy)}.`,
-    option: 'withErrorPolicy(...)',
+    text: `${causeText(error, write)}call resume(state, { grant: { retries: ${retries} } })${otherText(error, spent, policy, write)}.`,
+    option: write('errorPolicy'),
     grant: { retries },
   };
 }
@@ -148,23 +160,32 @@ const causes: Readonly<Record<string, string>> = {
   auth: 'set a valid API key, then ',
   quota: 'raise the quota at the model provider, then ',
   context_length: 'start a new session, or shorten the messages and ',
-  not_found: 'choose a model that exists with withModel(...), then ',
   refusal: 'rephrase the request in a new message, or ',
 };
 
-function causeText({ metadata: { code, until }, modelCall, retryable }: ErrorContext): string {
+function causeText(
+  { metadata: { code, until }, modelCall, retryable }: ErrorContext,
+  write: WriteOption,
+): string {
   // waiting is enough
   if (until !== undefined && (retryable || code === 'quota')) return '';
-  const cause = modelCall && !retryable && typeof code === 'string' && own(causes, code);
-  return cause || 'fix the cause, then ';
+  if (!modelCall || retryable || typeof code !== 'string') return 'fix the cause, then ';
+  if (code === 'not_found') return `change ${write('model')} to a model that exists, then `;
+  return own(causes, code) ?? 'fix the cause, then ';
 }
 
-function otherText(error: ErrorContext, spent: boolean, policy: ErrorPolicy): string {
+function otherText(
+  error: ErrorContext,
+  spent: boolean,
+  policy: ErrorPolicy,
+  write: WriteOption,
+): string {
   const { type, toolName, modelCall, retryable, metadata } = error;
   const rule = policy.ruleFor(error);
   if (spent && rule?.maxRetries !== undefined)
     return `, or raise maxRetries of the tool ${toolName}`;
-  if (spent) return ', or raise the count with withErrorPolicy(policy.withMaxRetries(...))';
+  if (spent)
+    return `, or raise the count with ${write('errorPolicy', 'policy.withMaxRetries(...)')}`;
   if (rule) return `, or change onError of the tool ${toolName}`;
   if (modelCall && !retryable)
     return metadata['code'] === 'quota' && metadata['until'] !== undefined
@@ -172,5 +193,5 @@ function otherText(error: ErrorContext, spent: boolean, policy: ErrorPolicy): st
       : '';
   // the preset for production stops on unknown errors too
   const preset = type === 'unknown' ? 'retryAll' : 'production';
-  return `, or retry these errors with withErrorPolicy(ErrorPolicy.${preset}())`;
+  return `, or retry these errors with ${write('errorPolicy', `ErrorPolicy.${preset}()`)}`;
 }

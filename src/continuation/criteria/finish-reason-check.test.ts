@@ -50,7 +50,7 @@ describe('FinishReasonCheck', () => {
     expect(judge(runView({ steps: [stepView({ finishReason: 'length' })] }))).toMatchObject({
       stopReason: 'finish_reason',
       context: { finishReason: 'length', reasons: ['length', 'content_filter'] },
-      remedy: { option: 'withFinishReasons(...)', grant: { steps: 1 } },
+      remedy: { option: 'finishReasonCheck(...)', grant: { steps: 1 } },
     });
   });
 

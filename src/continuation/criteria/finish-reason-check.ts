@@ -13,6 +13,7 @@ const meanings: Readonly<Record<string, string>> = {
 /** Forbids after an answer without tool calls whose finish reason is in `reasons`: a truncated answer is incomplete. */
 export const finishReasonCheck = (
   reasons: readonly string[] = ['length', 'content_filter'],
+  option: string = 'finishReasonCheck(...)',
 ): ContinuationCriterion => {
   const allowed = sharedEvaluations((finishReason: string | null) => ({
     criterion: name,
@@ -34,8 +35,8 @@ export const finishReasonCheck = (
         context: { finishReason, reasons },
         stopReason: StopReason.FinishReasonReceived,
         remedy: {
-          text: remedyText(finishReason),
-          option: 'withFinishReasons(...)',
+          text: remedyText(finishReason, option),
+          option,
           grant: { steps: 1 },
         },
         facts: { kind: 'finish', finishReason },
@@ -44,7 +45,7 @@ export const finishReasonCheck = (
   };
 };
 
-const remedyText = (finishReason: string): string =>
+const remedyText = (finishReason: string, option: string): string =>
   finishReason === 'content_filter'
-    ? 'change the request and send it as a new message, or change the list with withFinishReasons(...).'
-    : 'call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with withFinishReasons(...).';
+    ? `change the request and send it as a new message, or change the list with ${option}.`
+    : `call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with ${option}.`;

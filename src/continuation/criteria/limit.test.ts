@@ -35,7 +35,7 @@ const rows: readonly Row[] = [
     stopReason: 'steps_limit',
     after: (answeredSteps) => runView({ execution: { answeredSteps } }),
     words: 'steps',
-    option: 'withMaxSteps(...)',
+    option: 'stepsLimit(...)',
     grant: 'steps',
   },
   {
@@ -44,7 +44,7 @@ const rows: readonly Row[] = [
     stopReason: 'steps_limit',
     after: (answeredSteps) => runView({ execution: { answeredSteps } }),
     words: 'steps of all agents',
-    option: 'withMaxFamilySteps(...)',
+    option: 'familyStepsLimit(...)',
     grant: 'steps',
   },
   {
@@ -62,7 +62,7 @@ const rows: readonly Row[] = [
     stopReason: 'token_limit',
     after: (total) => runView({ execution: { usage: { total } } }),
     words: 'tokens',
-    option: 'withMaxTokens(...)',
+    option: 'tokenUsageLimit(...)',
     grant: 'tokens',
   },
   {
@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
     stopReason: 'guard',
     after: (cost) => runView({ execution: { cost } }),
     words: 'cost units',
-    option: 'withMaxCost(...)',
+    option: 'costLimit(...)',
     grant: 'cost',
   },
   {
@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     after: () => runView({ executionStartedAt: START }),
     nowAt: (used) => START_MS + used * 1000,
     words: 'seconds',
-    option: 'withTimeout({ seconds })',
+    option: 'executionTimeLimit({ seconds })',
     grant: 'seconds',
   },
   {
@@ -108,7 +108,7 @@ const rows: readonly Row[] = [
     stopReason: 'time_limit',
     after: (cumulativeSeconds) => runView({ execution: { cumulativeSeconds } }),
     words: 'working seconds',
-    option: 'withCumulativeTimeout({ seconds })',
+    option: 'cumulativeExecutionTimeLimit({ seconds })',
     grant: 'seconds',
   },
   {

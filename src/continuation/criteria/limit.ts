@@ -18,7 +18,7 @@ export interface LimitSpec {
   readonly unit: string;
   /** Unit that explanations use. Default: `unit`. */
   readonly measure?: LimitFacts['unit'];
-  /** Builder method that raises the limit, for the remedy. */
+  /** How to write the option that raises the limit, for the remedy: `maxSteps`, `withMaxSteps(...)`. */
   readonly option: string;
   /** Scope of the count. Default: one execution. */
   readonly scope?: LimitFacts['scope'];

@@ -4,7 +4,10 @@ import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
 /** Limits the agent's own answered steps in this execution. The retry limit bounds failed model calls. */
-export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
+export const stepsLimit = (
+  maxSteps: number,
+  option: string = 'stepsLimit(...)',
+): ContinuationCriterion =>
   limitCriterion({
     name: 'StepsLimit',
     stopReason: StopReason.StepsLimitReached,
@@ -12,7 +15,7 @@ export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
     isWhole: true,
     unit: 'steps',
     measure: 'steps',
-    option: 'withMaxSteps(...)',
+    option,
     grant: 'steps',
     used: (state) => state.execution.answeredSteps,
     isOwn: true,
@@ -20,7 +23,10 @@ export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
   });
 
 /** Limits the answered steps of the agent and all its nested agents in this execution. */
-export const familyStepsLimit = (maxFamilySteps: number): ContinuationCriterion =>
+export const familyStepsLimit = (
+  maxFamilySteps: number,
+  option: string = 'familyStepsLimit(...)',
+): ContinuationCriterion =>
   limitCriterion({
     name: 'FamilyStepsLimit',
     stopReason: StopReason.StepsLimitReached,
@@ -29,7 +35,7 @@ export const familyStepsLimit = (maxFamilySteps: number): ContinuationCriterion 
     unit: 'steps of all agents',
     measure: 'steps',
     scope: 'family',
-    option: 'withMaxFamilySteps(...)',
+    option,
     grant: 'steps',
     used: ({ execution }) => execution.answeredSteps + stepsOfFamily(execution.family),
     share: ({ steps }) => steps,

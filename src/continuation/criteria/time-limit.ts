@@ -13,11 +13,14 @@ export interface TimeLimit {
  * Limits the wall-clock time since the last run or resume. The time is 0 while no run is active: counting from the
  * start of the session would time out every conversation on its second day.
  */
-export const executionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
+export const executionTimeLimit = (
+  limit: TimeLimit,
+  option: string = 'executionTimeLimit({ seconds })',
+): ContinuationCriterion =>
   limitCriterion({
     ...time('ExecutionTimeLimit', limit),
     unit: 'seconds',
-    option: 'withTimeout({ seconds })',
+    option,
     grant: 'seconds',
     used: ({ executionStartedAt }, now) =>
       executionStartedAt === null ? 0 : Math.max(0, now - msOf(executionStartedAt)) / 1000,
@@ -26,11 +29,14 @@ export const executionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
   });
 
 /** Limits the working time of this execution, across pauses. Time spent waiting for a user does not count. */
-export const cumulativeExecutionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
+export const cumulativeExecutionTimeLimit = (
+  limit: TimeLimit,
+  option: string = 'cumulativeExecutionTimeLimit({ seconds })',
+): ContinuationCriterion =>
   limitCriterion({
     ...time('CumulativeExecutionTimeLimit', limit),
     unit: 'working seconds',
-    option: 'withCumulativeTimeout({ seconds })',
+    option,
     grant: 'seconds',
     used: (state) => state.execution.cumulativeSeconds,
   });

@@ -3,14 +3,17 @@ import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
 /** Limits the input and output tokens of this execution. Each step counts its input again, as providers bill it. */
-export const tokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
+export const tokenUsageLimit = (
+  maxTokens: number,
+  option: string = 'tokenUsageLimit(...)',
+): ContinuationCriterion =>
   limitCriterion({
     name: 'TokenUsageLimit',
     stopReason: StopReason.TokenLimitReached,
     max: maxTokens,
     unit: 'tokens',
     measure: 'tokens',
-    option: 'withMaxTokens(...)',
+    option,
     grant: 'tokens',
     used: (state) => state.execution.usage.total,
     share: ({ tokens }) => tokens,

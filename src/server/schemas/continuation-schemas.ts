@@ -110,6 +110,7 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
     {
       at: text,
       stoppedAgents: list(object({ agent: text, stopReason: ref('StopReason') })),
+      deniedCalls: list(object({ tool: text, by: orNull(text) })),
     },
   ),
   ExplanationAction: object(

@@ -48,7 +48,7 @@ export class Peers {
   }
 }
 
-/** A process at the bus. Its texts are told without the mark of the case. */
+/** A process at the bus. Its texts are reported without the mark of the case. */
 export class Peer {
   readonly node: string;
   readonly connection: BusConnection;

@@ -65,14 +65,14 @@ export const expiryCases: readonly HarnessCase[] = [
       }
       for (const { id } of [open, held]) {
         const { owner } = await harness.row(id);
-        const told = { olderThan: at(500), owner, waiting: true };
-        same(await store.expire(told), nothing, 'what expire says of work');
+        const request = { olderThan: at(500), owner, waiting: true };
+        same(await store.expire(request), nothing, 'what expire says of work');
       }
       for (const { id } of waiting) {
         const { owner } = await harness.row(id);
         const { rows } = await store.size(id);
-        const told = { olderThan: at(500), owner, waiting: true };
-        same(await store.expire(told), { sessions: 1, rows }, 'what expire says when told');
+        const request = { olderThan: at(500), owner, waiting: true };
+        same(await store.expire(request), { sessions: 1, rows }, 'what expire says with waiting');
         same(await store.find(id), null, 'the session that waited');
       }
     },
@@ -121,7 +121,7 @@ export const expiryCases: readonly HarnessCase[] = [
       same(
         await store.expire({ ...request, waiting: true }),
         nothing,
-        'what expire says when told',
+        'what expire says with waiting',
       );
       same(await store.size(id), before, 'its size');
     },

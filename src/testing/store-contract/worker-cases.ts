@@ -38,7 +38,7 @@ export const workerCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'workload tells active sessions from those whose lease ran out, and counts the recovered',
+    name: 'workload separates active sessions from those whose lease ran out, and counts the recovered',
     async run({ store, held, take, leaseMs, lapse }) {
       const agent = fresh('agt');
       await held({ ttlMs: LONG_MS }, { agent });

@@ -46,7 +46,7 @@ async function stayConnected(
   let lastId: string | null = null;
   let beganAt: number | null = null;
   sink.connection('connecting');
-  const hear: Hearing = {
+  const handlers: StreamHandlers = {
     began: () => {
       beganAt = performance.now();
       sink.connection('live');
@@ -63,7 +63,7 @@ async function stayConnected(
     const from = place();
     let thrown: unknown = null;
     try {
-      await readStream(options, from ? placeText(from) : lastId, hear, signal);
+      await readStream(options, from ? placeText(from) : lastId, handlers, signal);
     } catch (error) {
       thrown = error;
     }
@@ -98,7 +98,7 @@ function reasonOf(url: string, thrown: unknown): SourceError {
 /** Whether a connection that lasted this long counts as good. */
 const steadyMs = 5_000;
 
-interface Hearing {
+interface StreamHandlers {
   readonly began: () => void;
   readonly message: (message: SseMessage) => void;
   readonly retry: (ms: number) => void;
@@ -108,7 +108,7 @@ interface Hearing {
 async function readStream(
   options: SseSourceOptions,
   after: string | null,
-  hear: Hearing,
+  handlers: StreamHandlers,
   signal: AbortSignal,
 ): Promise<void> {
   const { url, silenceMs = 45_000 } = options;
@@ -129,10 +129,10 @@ async function readStream(
         'unreadable',
         `GET ${shown(url)} answered ${type}, expected text/event-stream. Check that the URL is the event stream, and that no sign-in page or proxy answers instead.`,
       );
-    hear.began();
+    handlers.began();
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
-    const parser = sseParser(hear.message, hear.retry);
+    const parser = sseParser(handlers.message, handlers.retry);
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) return;
