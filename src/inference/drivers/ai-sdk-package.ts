@@ -37,9 +37,7 @@ export async function packageDriver(
 /** Loads a package that the bundle must not contain. A literal would make every bundler look for it. */
 async function loaded(named: string, name: string, path: string): Promise<Record<string, unknown>> {
   try {
-    const module: unknown = await import(
-      /* @vite-ignore */ /* webpackIgnore: true */ path
-    );
+    const module: unknown = await import(/* @vite-ignore */ /* webpackIgnore: true */ path);
     return isRecord(module) ? module : {};
   } catch (cause) {
     const reason = isMissing(cause, name)
