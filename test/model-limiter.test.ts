@@ -44,8 +44,9 @@ const queuedIn = ({ steps }: AgentState) =>
 const isIdle = (limiter: ModelLimiter): boolean => limiter.inFlight === 0 && limiter.waiting === 0;
 
 /** Until the limiter has as many waiting requests. */
-const untilWaiting = (limiter: ModelLimiter, count: number) =>
-  expect.poll(() => limiter.waiting, { interval: 2 }).toBe(count);
+async function untilWaiting(limiter: ModelLimiter, count: number): Promise<void> {
+  await expect.poll(() => limiter.waiting, { interval: 2 }).toBe(count);
+}
 
 describe('a limiter that agents share', () => {
   it('two agents and a session runtime stay below it at a server that refuses some requests', async () => {

@@ -47,47 +47,46 @@ class Watched {
   readonly turns: LimitTurn[] = [];
   readonly sent: { readonly turn: number; readonly at: number }[] = [];
   readonly queue: LimitQueue;
-  readonly #limits: Limits;
+  readonly limits: Limits;
 
   constructor(limits: Limits) {
-    this.#limits = limits;
+    this.limits = limits;
     this.queue = new LimitQueue(limits, this.clock);
   }
 
   enter(tokens: number): void {
     this.turns.push(this.queue.enter(tokens));
   }
+}
 
-  /** Checks what must hold after every operation. */
-  check(): void {
-    const { turns, queue, clock } = this;
-    const inFlight = turns.filter(({ state }) => state === 'in_flight').length;
-    const waiting = turns.filter(({ state }) => state === 'waiting').length;
-    expect(queue.inFlight).toBe(inFlight);
-    expect(queue.waiting).toBe(waiting);
-    expect(inFlight).toBeLessThanOrEqual(this.#limits.concurrency);
-    expect(clock.timers, 'one timer, and only for requests that wait').toBeLessThanOrEqual(
-      Math.min(1, waiting),
-    );
-    const known = new Set(this.sent.map(({ turn }) => turn));
-    turns.forEach((turn, i) => {
-      const wasSent = turn.entry !== null || turn.state === 'in_flight';
-      if (wasSent && !known.has(i)) this.sent.push({ turn: i, at: turn.since + turn.waitedMs });
-    });
-    const first = turns.findIndex(({ state }) => state === 'waiting');
-    const behind = turns.slice(first).some(({ state }) => state === 'in_flight');
-    expect(first >= 0 && behind, 'a later request went first').toBe(false);
-  }
+/** Checks what must hold after every operation. */
+function check({ turns, queue, clock, sent, limits }: Watched): void {
+  const inFlight = turns.filter(({ state }) => state === 'in_flight').length;
+  const waiting = turns.filter(({ state }) => state === 'waiting').length;
+  expect(queue.inFlight).toBe(inFlight);
+  expect(queue.waiting).toBe(waiting);
+  expect(inFlight).toBeLessThanOrEqual(limits.concurrency);
+  expect(clock.timers, 'one timer, and only for requests that wait').toBeLessThanOrEqual(
+    Math.min(1, waiting),
+  );
+  const known = new Set(sent.map(({ turn }) => turn));
+  turns.forEach((turn, i) => {
+    const wasSent = turn.entry !== null || turn.state === 'in_flight';
+    if (wasSent && !known.has(i)) sent.push({ turn: i, at: turn.since + turn.waitedMs });
+  });
+  const first = turns.findIndex(({ state }) => state === 'waiting');
+  const behind = turns.slice(first).some(({ state }) => state === 'in_flight');
+  expect(first >= 0 && behind, 'a later request went first').toBe(false);
+}
 
-  /** Checks that no 60 seconds have more requests than the limit. */
-  checkWindows(): void {
-    const times = this.sent.map(({ at }) => at).toSorted((a, b) => a - b);
-    const { requests } = this.#limits;
-    times.forEach((at, i) => {
-      const later = times[i + requests];
-      if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(WINDOW_MS);
-    });
-  }
+/** Checks that no 60 seconds have more requests than the limit. */
+function checkWindows({ sent, limits }: Watched): void {
+  const times = sent.map(({ at }) => at).toSorted((a, b) => a - b);
+  const { requests } = limits;
+  times.forEach((at, i) => {
+    const later = times[i + requests];
+    if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(WINDOW_MS);
+  });
 }
 
 const operation = fc.oneof(
@@ -117,17 +116,17 @@ describe('a queue with limits', () => {
               if (what === 'end') turn?.end();
               else turn?.used(n);
             }
-            world.check();
+            check(world);
           }
           // whatever waits is sent at last, if requests end
           for (let i = 0; queue.waiting + queue.inFlight > 0; i++) {
             expect(i).toBeLessThan(1_000);
             for (const turn of turns) if (turn.state === 'in_flight') turn.end();
-            world.check();
+            check(world);
             clock.move(WINDOW_MS);
-            world.check();
+            check(world);
           }
-          world.checkWindows();
+          checkWindows(world);
           expect(clock.timers).toBe(0);
         },
       ),
@@ -144,7 +143,7 @@ describe('a queue with limits', () => {
           expect(i).toBeLessThan(1_000);
           world.clock.move(WINDOW_MS);
         }
-        world.check();
+        check(world);
         const sent = world.sent.map(({ turn, at }) => ({ at, tokens: sizes[turn] ?? 0 }));
         for (const { at } of sent) {
           const inWindow = sent.filter((one) => one.at >= at && one.at < at + WINDOW_MS);

@@ -170,8 +170,8 @@ export class LimitQueue {
     if (!this.#isCounted) return 0;
     const window = this.#window;
     window.expire(now);
-    // a request that is larger than the limit goes alone
-    const fits = window.requests === 0 || window.tokens + tokens <= most;
-    return fits && window.requests < requests ? 0 : window.msToNext(now);
+    if (window.requests < requests && window.tokens + tokens <= most) return 0;
+    // 0 if the window is empty, so a request that is larger than the limit goes alone
+    return window.msToNext(now);
   }
 }

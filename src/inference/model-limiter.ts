@@ -32,8 +32,8 @@ export interface ModelLimiter {
 
 /** Creates a limiter that agents of a process share: `createAgent({ model: limiter.wrap('openai:gpt-5') })`. */
 export function modelLimiter(options: ModelLimiterOptions): ModelLimiter {
-  if (!isRecord(options as unknown))
-    throw invalidOption('modelLimiter()', options, 'an object with limits');
+  const given: unknown = options;
+  if (!isRecord(given)) throw invalidOption('modelLimiter()', options, 'an object with limits');
   const {
     requestsPerMinute: requests,
     tokensPerMinute: tokens,
@@ -62,7 +62,8 @@ export function modelLimiter(options: ModelLimiterOptions): ModelLimiter {
   };
   const queue = new LimitQueue(limits, clock);
   // without a limit of tokens nobody reads the estimate
-  const count: TokenEstimate = tokens === undefined ? () => 0 : (given) => checked(estimate(given));
+  const count: TokenEstimate =
+    tokens === undefined ? () => 0 : (request) => checked(estimate(request));
   const wrapped = new WeakMap<InferenceDriver, InferenceDriver>();
   return {
     wrap(model, { registry } = {}): InferenceDriver {
