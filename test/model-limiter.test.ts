@@ -26,10 +26,9 @@ async function provider(ms: number, replyTo: (n: number) => Reply = () => json(c
   const reply: Reply = async (response, received) => {
     const n = (seen.requests += 1);
     seen.most = Math.max(seen.most, (seen.now += 1));
-    response.once('close', () => {
-      seen.now -= 1;
-    });
     await new Promise((resolve) => setTimeout(resolve, ms));
+    // before the reply: the client may send the next request before this side sees the end
+    seen.now -= 1;
     if (!response.destroyed) await replyTo(n)(response, received);
   };
   const server = await serve(...Array.from({ length: 200 }, () => reply));

@@ -61,7 +61,7 @@ export function modelLimiter(options: ModelLimiterOptions): ModelLimiter {
     concurrency: concurrency ?? Infinity,
   };
   const queue = new LimitQueue(limits, clock);
-  // without a limit of tokens nobody reads the estimate
+  // without a limit of tokens the estimate has no use
   const count: TokenEstimate =
     tokens === undefined ? () => 0 : (request) => checked(estimate(request));
   const wrapped = new WeakMap<InferenceDriver, InferenceDriver>();
