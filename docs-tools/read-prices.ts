@@ -7,6 +7,7 @@ const listed: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-[a-z]+-\d/,
   google: /^gemini-(?:2\.5|[3-9])/,
   'x-ai': /^grok-(?:[4-9]|code)/,
+  aws: /^(?:global|regional)\.anthropic\.claude-[a-z]+-\d/,
   mistral: /^(?:(?:mistral-large|mistral-small|devstral|codestral)-\d{4}|mistral-medium-latest)$/,
 };
 
@@ -27,7 +28,7 @@ export function readPrices(day: string): readonly PriceRow[] {
   return Object.entries(listed).flatMap(([providerId, pattern]) => {
     const models = (findProvider({ providerId })?.models ?? []).filter(
       ({ id, deprecated }) =>
-        pattern.test(id) && isPlain.test(id) && !media.test(id) && deprecated !== true,
+        pattern.test(id) && isPlain.test(nameOf(id)) && !media.test(id) && deprecated !== true,
     );
     if (models.length === 0) throw new Error(`The price package has no models of ${providerId}.`);
     return models.flatMap((model): readonly PriceRow[] => {
@@ -75,8 +76,12 @@ function amounts(given: readonly (number | undefined)[]): Amounts | null {
   return given.slice(0, last + 1).map((amount) => amount ?? input) as unknown as Amounts;
 }
 
+/** Returns an id without the marks of Bedrock, which the lookup of prices skips by itself. */
+const nameOf = (id: string): string => id.replace(/^regional\./, '').replace(/-v\d+:\d+$/, '');
+
 /** Returns the id and the aliases that are spelled like it, without dates. */
-function namesOf({ id, match }: ModelInfo): readonly string[] {
+function namesOf({ id: given, match }: ModelInfo): readonly string[] {
+  const id = nameOf(given);
   const names = [id, ...exactNames(match)].filter(
     (name) => name === id || (isPlain.test(name) && !media.test(name)),
   );

@@ -38,7 +38,10 @@ describe('list prices', () => {
           ...(hour > 0 && { cache_write_1h_tokens: hour }),
         },
         model,
-        { timestamp: new Date(date) },
+        {
+          timestamp: new Date(date),
+          ...(model.includes('anthropic.') && { providerId: 'aws' }),
+        },
       );
       const usage = usageOf({
         input,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -85,6 +85,72 @@ describe('without optional packages', () => {
         console.log((await AgentBuilder.base().withModel(model).build().run('hi')).output);
       `),
     ).toBe('hello');
+  });
+
+  it('a name of an AI SDK package loads it, or says what to install or to update', () => {
+    const install = (name: string, code: string) => {
+      const folder = join(project, 'node_modules', name);
+      mkdirSync(folder, { recursive: true });
+      const exports = { '.': './index.js', './anthropic': './index.js' };
+      writeFileSync(
+        join(folder, 'package.json'),
+        JSON.stringify({ name, type: 'module', exports }),
+      );
+      writeFileSync(join(folder, 'index.js'), code);
+    };
+    const model = (name: string, version: string) => `export const ${name} = (modelId) => ({
+      specificationVersion: '${version}', provider: 'theirs', modelId, supportedUrls: {},
+      doGenerate: async () => ({
+        content: [{ type: 'text', text: '${name} ' + modelId }],
+        finishReason: 'stop', usage: {}, warnings: [],
+      }),
+      doStream: async () => { throw new Error('not asked'); },
+    });\n`;
+    const ask = (...names: readonly string[]) =>
+      printed(`
+        import { createAgent } from 'onward';
+        for (const model of ${JSON.stringify(names)})
+          await createAgent({ model }).run('hi').then(
+            ({ output, steps }) => console.log(output ?? JSON.stringify(steps.at(-1).errors)),
+            (error) => console.log(error.code, error.message),
+          );
+      `).split('\n');
+    expect(ask('anthropic:m', 'google:m', 'bedrock:m', 'vertex:m', 'vertex:claude-m')).toEqual(
+      [
+        ['anthropic:m', 'anthropic'],
+        ['google:m', 'google'],
+        ['bedrock:m', 'amazon-bedrock'],
+        ['vertex:m', 'google-vertex'],
+        ['vertex:claude-m', 'google-vertex'],
+      ].map(
+        ([name, last]) =>
+          `driver_missing The model "${name}" needs the package @ai-sdk/${last}, which is not installed. Run: npm install @ai-sdk/${last}`,
+      ),
+    );
+    // the shapes of releases that are not installed here
+    install('@ai-sdk/amazon-bedrock', model('bedrock', 'v2'));
+    install('@ai-sdk/google-vertex', model('vertex', 'v3') + model('vertexAnthropic', 'v3'));
+    install('@ai-sdk/anthropic', model('anthropic', 'v1'));
+    install('@ai-sdk/google', 'import "a-package-that-is-missing";');
+    expect(ask('bedrock:m', 'vertex:m', 'vertex:claude-m', 'anthropic:m', 'google:m')).toEqual([
+      'bedrock m',
+      'vertex m',
+      'vertexAnthropic claude-m',
+      'invalid_option The model "anthropic:m" cannot be used: the installed @ai-sdk/anthropic makes models of specification "v1", expected language models of specification v2, v3, v4. Run: npm install @ai-sdk/anthropic@latest',
+      expect.stringMatching(
+        /^driver_missing The model "google:m" needs the package @ai-sdk\/google, which cannot be loaded: Cannot find package 'a-package-that-is-missing' .*\. Run: npm install @ai-sdk\/google$/,
+      ),
+    ]);
+    install('@ai-sdk/anthropic', 'export const other = 1;');
+    install(
+      '@ai-sdk/google-vertex',
+      `export const vertex = () => {
+        throw Object.assign(new Error('Google Vertex project setting is missing.'), { name: 'AI_LoadSettingError' });
+      };`,
+    );
+    const [unusable, setting] = ask('anthropic:m', 'vertex:m');
+    expect(unusable).toContain('the installed @ai-sdk/anthropic exports no anthropic, expected');
+    expect(setting).toMatch(/"type":"model","code":"auth".*project setting is missing/);
   });
 
   it('a session runs in memory, and other stores name the package to install', () => {

@@ -50,8 +50,8 @@ export class ModelAnswer {
     if (this.#draft.hasShown) this.#discard();
     this.#log.start();
     if (driver.stream && streamed.some((type) => events.wants(type)))
-      return this.#stream(driver.stream(request, cancellation));
-    return cancellation.race(driver.infer(request, cancellation));
+      return this.#stream(driver.stream(request, this.#log));
+    return cancellation.race(driver.infer(request, this.#log));
   }
 
   noted(response: InferenceResponse): InferenceResponse {

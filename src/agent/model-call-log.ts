@@ -1,13 +1,17 @@
-import type { InferenceResponse } from '../inference/inference-driver.ts';
+import type { InferenceOptions, InferenceResponse } from '../inference/inference-driver.ts';
 import type { PartialAnswer } from '../inference/inference-error.ts';
-import { modelCallInfo, type ProviderReport } from '../inference/model-call-info.ts';
+import {
+  modelCallInfo,
+  type CallTimes,
+  type ProviderReport,
+} from '../inference/model-call-info.ts';
 import { costOfUsage } from '../inference/prices.ts';
 import { costOf, usageOf, type Usage } from '../inference/usage.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
 /** Keeps what is known about a model call besides its answer: usage, cost, times, and the provider's report. */
-export class ModelCallLog {
+export class ModelCallLog implements InferenceOptions, CallTimes {
   readonly #run: Run;
   readonly #draft: StepDraft;
   #used: PartialAnswer = {};
@@ -15,10 +19,28 @@ export class ModelCallLog {
   #returned: ProviderReport | null = null;
   #startedAt = 0;
   #firstTokenMs: number | null = null;
+  #queuedMs = 0;
 
   constructor(run: Run, draft: StepDraft) {
     this.#run = run;
     this.#draft = draft;
+  }
+
+  /** Created with the first read. */
+  get signal(): AbortSignal {
+    return this.#run.cancellation.signal;
+  }
+
+  get firstTokenMs(): number | null {
+    return this.#firstTokenMs;
+  }
+  get queuedMs(): number {
+    return this.#queuedMs;
+  }
+
+  /** Notes that the call waited for a limiter. */
+  queued(ms: number): void {
+    this.#queuedMs += ms;
   }
 
   /** Whether the usage of the call is known so far. */
@@ -30,12 +52,13 @@ export class ModelCallLog {
   start(): void {
     this.#startedAt = this.#run.now();
     this.#firstTokenMs = null;
+    this.#queuedMs = 0;
     this.#returned = null;
   }
 
   /** Notes a chunk with a part of the answer. */
   chunk(): void {
-    this.#firstTokenMs ??= this.#run.now() - this.#startedAt;
+    this.#firstTokenMs ??= this.#run.now() - this.#startedAt - this.#queuedMs;
   }
 
   used(partial: PartialAnswer): void {
@@ -76,7 +99,7 @@ export class ModelCallLog {
     draft.modelCall = modelCallInfo(
       this.#returned ?? report,
       draft.finishReason,
-      this.#firstTokenMs,
+      this,
       this.#run.redactor,
     );
   }

@@ -99,6 +99,7 @@ const modelCallFields = fields({
   rawFinishReason: 'string?',
   warnings: 'list?',
   firstTokenMs: 'number?',
+  queuedMs: 'number?',
 });
 const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });

@@ -16,7 +16,7 @@ Without a config file (onward.config.ts, .mts, .js or .mjs) a demo agent answers
 
 Environment:
   OPENAI_API_KEY   runs the demo agent on an OpenAI model
-  ONWARD_MODEL     model to use, such as openai:gpt-5 or ollama:llama3.2
+  ONWARD_MODEL     model to use: openai:gpt-5, anthropic:claude-sonnet-5, ollama:llama3.2 …
   ONWARD_TOKEN     token of the dev server
   ONWARD_DEBUG=1   shows stack traces, as --debug does
   NO_COLOR, FORCE_COLOR

@@ -46,7 +46,7 @@ const configBody = `const countWords = defineTool({
   execute: ({ text }) => ({ words: String(text).split(/\\s+/).filter(Boolean).length }),
 });
 
-// a real model is its name: 'openai:gpt-5', 'groq:…', 'ollama:…', or any model of the AI SDK
+// a real model is its name: 'openai:gpt-5', 'anthropic:…', 'google:…', 'ollama:…', or any model of the AI SDK
 const model = process.env['OPENAI_API_KEY'] ? 'openai:gpt-5-mini' : scriptedModel;
 
 const assistant = createAgent({

@@ -59,12 +59,14 @@ export function stepTable({ steps }: Trace, paint: Paint): string[] {
 const styleOf = (outcome: ContinuationOutcomeJSON | null) =>
   groups.find(({ decision }) => decision === outcome?.decision)?.style ?? null;
 
-function workText({ type, bars, waitMs, softLanding }: TraceStep): string {
+function workText({ type, bars, waitMs, softLanding, modelCall }: TraceStep): string {
+  const queuedMs = modelCall?.queuedMs ?? 0;
+  const queued = queuedMs > 0 ? `waited ${durationText(queuedMs)} for the limiter, then ` : '';
   const tools = timesEach(bars.filter(({ kind }) => kind === 'tool').map(barText));
   const model = bars.find(({ kind }) => kind === 'model');
   const said = tools.length > 0 ? tools.join(', ') : modelText(type, model);
   const wait = waitMs > 0 ? `, then waited ${durationText(waitMs)}` : '';
-  return `${oneLine(said, 90)}${wait}${softLanding === null ? '' : ' (soft landing)'}`;
+  return `${queued}${oneLine(said, 90)}${wait}${softLanding === null ? '' : ' (soft landing)'}`;
 }
 
 /** Formats `update_lead ×3`. */
@@ -172,6 +174,7 @@ export function totalsLine({ totals }: Trace): string {
     `model ${durationText(totals.modelMs)}`,
     `tools ${durationText(totals.toolMs)}`,
     totals.backoffMs > 0 ? `backoff ${durationText(totals.backoffMs)}` : '',
+    totals.queuedMs ? `waited for the limiter ${durationText(totals.queuedMs)}` : '',
     totals.pausedMs > 0 ? `paused ${durationText(totals.pausedMs)}, not counted` : '',
     totals.failedCalls > 0
       ? `${counted(totals.failedCalls, 'failed call')}, not counted as steps`

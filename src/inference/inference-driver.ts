@@ -83,17 +83,18 @@ export type InferenceChunk =
   | { readonly type: 'usage'; readonly usage: Partial<Usage>; readonly cost?: number | null }
   | { readonly type: 'done'; readonly response: InferenceResponse };
 
+/** What a driver gets with a request. */
+export interface InferenceOptions {
+  readonly signal: AbortSignal;
+  /** Notes how many milliseconds the request waited before it was sent. Waiting is no part of the time to the first token. */
+  queued?(ms: number): void;
+}
+
 /** Access to a model. The loop does all retries, so a driver sends each request once. */
 export interface InferenceDriver {
   readonly name: string;
   /** The provider's name of the model, used to look up prices. */
   readonly model?: string;
-  infer(
-    request: InferenceRequest,
-    options: { readonly signal: AbortSignal },
-  ): Promise<InferenceResponse>;
-  stream?(
-    request: InferenceRequest,
-    options: { readonly signal: AbortSignal },
-  ): AsyncIterable<InferenceChunk>;
+  infer(request: InferenceRequest, options: InferenceOptions): Promise<InferenceResponse>;
+  stream?(request: InferenceRequest, options: InferenceOptions): AsyncIterable<InferenceChunk>;
 }

@@ -16,6 +16,8 @@ export interface ProviderReport {
 export interface ModelCallInfo extends ProviderReport {
   /** Absent if it is the same as `finishReason`. */
   readonly rawFinishReason?: string;
+  /** Milliseconds that the request waited for a limiter before it was sent; absent if it did not wait. */
+  readonly queuedMs?: number;
   /** Milliseconds from the request to the first chunk of a streamed answer. */
   readonly firstTokenMs?: number;
 }
@@ -25,11 +27,17 @@ const MAX_WORD = 200;
 const MAX_WARNING = 500;
 const MAX_WARNINGS = 8;
 
+/** Times of a call in milliseconds; null: there was no first chunk. */
+export interface CallTimes {
+  readonly firstTokenMs: number | null;
+  readonly queuedMs: number;
+}
+
 /** Returns the record of a call; null if there is nothing to record. */
 export function modelCallInfo(
   report: ProviderReport,
   finishReason: string | null,
-  firstTokenMs: number | null,
+  { firstTokenMs, queuedMs }: CallTimes,
   redactor: Pick<Redactor, 'text'>,
 ): ModelCallInfo | null {
   const model = bounded(report.model, MAX_WORD, redactor);
@@ -42,6 +50,7 @@ export function modelCallInfo(
   if (word !== '' && word !== finishReason) info.rawFinishReason = word;
   if (warnings.length > 0) info.warnings = warnings;
   if (firstTokenMs !== null) info.firstTokenMs = Math.max(0, Math.round(firstTokenMs));
+  if (Math.round(queuedMs) > 0) info.queuedMs = Math.round(queuedMs);
   for (const _ in info) return info;
   return null;
 }

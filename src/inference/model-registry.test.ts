@@ -30,6 +30,10 @@ describe('models by name', () => {
     'lmstudio:m',
     'vllm:m',
     'llamacpp:m',
+    'anthropic:claude-haiku-4-5',
+    'google:gemini-2.5-flash',
+    'bedrock:us.anthropic.claude-sonnet-5-v1:0',
+    'vertex:gemini-2.5-pro',
   ])('%s loads nothing until it is used', (name) => {
     const driver = driverOf(name);
     expect(driver.name).toBe(name);
@@ -48,9 +52,32 @@ describe('models by name', () => {
     '__proto__:x',
   ])('rejects "%s" with the known providers', (name) => {
     expect(() => createModelRegistry({ mine: () => fake }).resolve(name)).toThrow(
-      /There is no model ".*"\. Expected <provider>:<model> with a provider of: mine, openai, groq, .*createModelRegistry/,
+      /^There is no model ".*"\. (?:Did you mean "openai:gpt-5"\? )?Expected <provider>:<model> with a provider of: mine, openai, groq, .*, anthropic, google, bedrock, vertex\. .*createModelRegistry/,
     );
   });
+
+  it.each([
+    ['antropic:claude-haiku-4-5', 'anthropic:claude-haiku-4-5', 'a typo'],
+    ['OpenAI:gpt-5', 'openai:gpt-5', 'another case'],
+    ['anthropic/claude-haiku-4-5', 'anthropic:claude-haiku-4-5', 'a slash'],
+    ['claude-haiku-4-5', 'anthropic:claude-haiku-4-5', 'no provider'],
+    ['gemini:gemini-2.5-pro', 'google:gemini-2.5-pro', 'the name of the models'],
+    ['aws:anthropic.claude-sonnet-5', 'bedrock:anthropic.claude-sonnet-5', 'the name of the cloud'],
+    ['mine2:small', 'mine:small', 'a custom prefix'],
+  ])('suggests for "%s" the name "%s": %s', (name, near, _why) => {
+    expect(() => createModelRegistry({ mine: () => fake }).resolve(name)).toThrow(
+      `There is no model "${name}". Did you mean "${near}"? Expected`,
+    );
+  });
+
+  it.each(['acme:small', 'small', 'constructor-x', `${'x'.repeat(100_000)}:m`])(
+    'suggests nothing for a name that is near to none',
+    (name) => {
+      expect(() => createModelRegistry().resolve(name)).toThrow(
+        /^There is no model "[^"]{0,81}"\. Expected/,
+      );
+    },
+  );
 
   it('custom prefixes take precedence, and get the rest of the name', () => {
     const asked: string[] = [];

@@ -2,7 +2,10 @@ import { AgentError, show } from '../errors/agent-error.ts';
 import { isAiSdkModel, namesOfAiSdkModel, type AiSdkModel } from './drivers/ai-sdk-model.ts';
 import type { OpenAIOptions } from './drivers/openai.ts';
 import type { InferenceDriver } from './inference-driver.ts';
+import { own } from '../json.ts';
+import { nearName } from '../near-name.ts';
 import { lazyDriver } from './lazy-driver.ts';
+import { providerPackages, type ProviderPackage } from './provider-packages.ts';
 
 /** A driver, an AI SDK language model, or a name such as `openai:gpt-5`. */
 export type ModelInput = InferenceDriver | AiSdkModel | string;
@@ -39,25 +42,71 @@ const presets: Readonly<Record<string, OpenAIOptions>> = {
 
 /** Creates a registry of model names: the known providers, and your own prefixes. */
 export function createModelRegistry(
-  own: Readonly<Record<string, ModelFactory>> = {},
+  factories: Readonly<Record<string, ModelFactory>> = {},
 ): ModelRegistry {
   return {
     resolve(name): InferenceDriver {
-      const [, prefix = '', model = ''] = /^([^:]+):(.+)$/s.exec(name) ?? [];
+      const [prefix, model] = parts(name);
       if (model !== '') {
-        // the cast is safe after the check
-        if (Object.hasOwn(own, prefix)) return driverOf((own[prefix] as ModelFactory)(model));
-        const preset = Object.hasOwn(presets, prefix) ? presets[prefix] : undefined;
+        const factory = own(factories, prefix);
+        if (factory) return driverOf(factory(model));
+        const preset = own(presets, prefix);
         if (preset) return openaiDriver(name, model, preset);
+        const provider = own(providerPackages, prefix);
+        if (provider) return packageDriver(name, model, provider);
       }
-      const known = [...new Set([...Object.keys(own), ...Object.keys(presets)])].join(', ');
-      throw new AgentError(
-        'invalid_option',
-        `There is no model "${name}". Expected <provider>:<model> with a provider of: ${known}. ` +
-          'Add others with createModelRegistry({ prefix: (model) => driver }).',
-      );
+      throw unknownModel(name, [
+        ...new Set([
+          ...Object.keys(factories),
+          ...Object.keys(presets),
+          ...Object.keys(providerPackages),
+        ]),
+      ]);
     },
   };
+}
+
+/** Returns the package that the model of a name needs; null if the name is not of a known provider. */
+export function packageOfModel(name: string): string | null {
+  const [prefix] = parts(name);
+  if (own(presets, prefix)) return 'openai';
+  return own(providerPackages, prefix)?.name ?? null;
+}
+
+/** Splits `provider:model`. */
+function parts(name: string): readonly [string, string] {
+  const [, prefix = '', model = ''] = /^([^:]+):(.+)$/s.exec(name) ?? [];
+  return [prefix, model];
+}
+
+/** Words with which people begin a name, and the provider that they mean. */
+const synonyms: Readonly<Record<string, string>> = {
+  aws: 'bedrock',
+  'amazon-bedrock': 'bedrock',
+  'google-vertex': 'vertex',
+  claude: 'anthropic',
+  gemini: 'google',
+  gpt: 'openai',
+  grok: 'xai',
+};
+
+function unknownModel(name: string, known: readonly string[]): AgentError {
+  const meant = meantBy(name, known);
+  return new AgentError(
+    'invalid_option',
+    `There is no model ${show(name)}. ${meant === null ? '' : `Did you mean ${show(meant)}? `}` +
+      `Expected <provider>:<model> with a provider of: ${known.join(', ')}. ` +
+      'Add others with createModelRegistry({ prefix: (model) => driver }).',
+  );
+}
+
+/** Returns the name that was probably meant: `antropic:m`, `anthropic/m` and `claude-m` are near to one. */
+function meantBy(name: string, known: readonly string[]): string | null {
+  const [, first = '', rest = ''] = /^([^:/]+)[:/](.+)$/s.exec(name) ?? [];
+  const near = own(synonyms, first) ?? nearName(first, known);
+  if (rest !== '' && near !== null && near !== undefined) return `${near}:${rest}`;
+  const family = own(synonyms, /^[a-z]+(?=-)/.exec(name)?.[0] ?? '');
+  return family === undefined ? null : `${family}:${name}`;
 }
 
 const defaultRegistry = createModelRegistry();
@@ -86,6 +135,12 @@ const openaiDriver = (name: string, model: string, options: OpenAIOptions): Infe
   lazyDriver({ name, model }, async () => {
     const { openai } = await import('./drivers/openai.ts');
     return openai(model, options);
+  });
+
+const packageDriver = (name: string, model: string, provider: ProviderPackage): InferenceDriver =>
+  lazyDriver({ name, model }, async () => {
+    const module = await import('./drivers/ai-sdk-package.ts');
+    return module.packageDriver(name, model, provider);
   });
 
 const aiSdkDriver = (model: AiSdkModel): InferenceDriver =>

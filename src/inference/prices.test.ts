@@ -12,6 +12,27 @@ describe('priceOf', () => {
     ['claude-sonnet-4-20250514', 'claude-sonnet-4', 'with a date of Anthropic'],
     ['claude-haiku-4-5-latest', 'claude-haiku-4-5', 'latest'],
     ['gemini-2.5-flash-001', 'gemini-2.5-flash', 'with a build'],
+    [
+      'anthropic.claude-haiku-4-5-20251001-v1:0',
+      'anthropic.claude-haiku-4-5-20251001',
+      'Bedrock in a region',
+    ],
+    [
+      'eu.anthropic.claude-haiku-4-5-20251001-v1:0',
+      'anthropic.claude-haiku-4-5-20251001',
+      'Bedrock across the regions of Europe',
+    ],
+    [
+      'global.anthropic.claude-haiku-4-5-20251001-v1:0',
+      'global.anthropic.claude-haiku-4-5-20251001',
+      'Bedrock across all regions',
+    ],
+    [
+      'arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-5-v1:0',
+      'anthropic.claude-sonnet-5',
+      'a profile of Bedrock by its address',
+    ],
+    ['claude-sonnet-4-5@20250929', 'claude-sonnet-4-5', 'Vertex'],
     ['gpt-5-2', null, 'a version is another model'],
     ['claude-opus-4-9', null, 'a version is another model'],
     ['gpt-5-turbo', null, 'an unknown variant'],
@@ -30,6 +51,10 @@ describe('priceOf', () => {
     expect(priceOf('gpt-5', own)).toBe(own['gpt-5']);
     expect(priceOf('my-model-2026-01-01', own)).toBe(own['my-model']);
     expect(priceOf('gpt-4o', own)).toBe(listPrices['gpt-4o']);
+    const exact = { 'us.anthropic.claude-sonnet-5-v1:0': { input: 1, output: 2 } };
+    expect(priceOf('us.anthropic.claude-sonnet-5-v1:0', exact)).toBe(
+      exact['us.anthropic.claude-sonnet-5-v1:0'],
+    );
   });
 });
 

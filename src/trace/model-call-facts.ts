@@ -11,11 +11,20 @@ export interface ModelCallFact {
 
 /** Returns what the provider reported about the model call of a step, without hidden characters. */
 export function modelCallFacts(step: TraceStep): readonly ModelCallFact[] {
-  const { model, requestId, rawFinishReason, warnings = [], firstTokenMs } = step.modelCall ?? {};
+  const {
+    model,
+    requestId,
+    rawFinishReason,
+    warnings = [],
+    firstTokenMs,
+    queuedMs,
+  } = step.modelCall ?? {};
   const facts: ModelCallFact[] = [];
   const name = (text: string, code: string | undefined): void => {
     if (code !== undefined) facts.push({ text, code: visibleText(code) });
   };
+  if (queuedMs !== undefined)
+    facts.push({ text: `waited ${durationText(queuedMs)} for the model limiter` });
   name('answered by', model);
   name('the provider ended it with', rawFinishReason);
   if (firstTokenMs !== undefined)

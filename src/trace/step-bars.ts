@@ -43,7 +43,8 @@ export function stepBars(
     };
   });
   const modelMs = Math.min(answeredMs, ...tools.map((bar) => bar.at - at));
-  return [modelBar(step, at, modelMs), ...tools];
+  const queuedMs = Math.min(modelMs, step.modelCall?.queuedMs ?? 0);
+  return [modelBar(step, at + queuedMs, modelMs - queuedMs), ...tools];
 }
 
 function modelBar(step: AgentStepJSON, at: number, durationMs: number): TraceBar {

@@ -27,6 +27,7 @@ export function traceTotals({ records, log, shown, outcome, isOpen }: TotalsInpu
   const seconds = isOpen ? Math.max(used.cumulativeSeconds, axis) : used.cumulativeSeconds;
   const cuts = records.steps.filter(({ type }) => type === 'cut').length;
   const bars = shown.flatMap((step) => step.bars);
+  const queuedMs = sum(shown.map(({ modelCall }) => modelCall?.queuedMs ?? 0));
   return {
     steps: { used: used.answeredSteps, limit: limitOf(outcome, 'StepsLimit') },
     seconds: { used: seconds, limit: secondsLimit(outcome, records) },
@@ -38,6 +39,7 @@ export function traceTotals({ records, log, shown, outcome, isOpen }: TotalsInpu
     modelMs: sum(bars.filter(({ kind }) => kind === 'model').map(({ durationMs }) => durationMs)),
     toolMs: sum(shown.map(({ bars: all }) => covered(all.filter(({ kind }) => kind === 'tool')))),
     backoffMs: sum(shown.map(({ waitMs }) => waitMs)),
+    ...(queuedMs > 0 && { queuedMs }),
     pausedMs: pausedMsOf(log, shown, isCurrent ? session : null, now),
   };
 }

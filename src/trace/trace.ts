@@ -59,6 +59,8 @@ export interface TraceTotals {
   readonly modelMs: number;
   readonly toolMs: number;
   readonly backoffMs: number;
+  /** Time in which model calls waited for a limiter; part of the working time. Absent if none did. */
+  readonly queuedMs?: number;
   /** Time in pauses; never part of the working time. */
   readonly pausedMs: number;
 }
@@ -77,7 +79,7 @@ export interface TraceStep {
   readonly startedAt: string;
   readonly at: number;
   readonly durationMs: number;
-  /** The model first, then one bar per tool call in call order. */
+  /** The model first, then one bar per tool call in call order. The model's bar begins after `modelCall.queuedMs`. */
   readonly bars: readonly TraceBar[];
   /** Backoff after a failed model call, on the axis right after this step. */
   readonly waitMs: number;

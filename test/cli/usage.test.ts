@@ -119,31 +119,50 @@ describe('the command line', () => {
 });
 
 describe('the demo model', () => {
+  const all = () => true;
+  const none = () => false;
+
   it('is scripted without a key, from OpenAI with a key, or the named one', () => {
-    expect(chooseDemoModel({ env: {} }, true)).toEqual({
+    expect(chooseDemoModel({ env: {} }, all)).toEqual({
       model: null,
       note: 'no key found; set OPENAI_API_KEY to use a live one',
     });
-    expect(chooseDemoModel({ env: { OPENAI_API_KEY: ' ' } }, true).model).toBeNull();
-    expect(chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, true)).toEqual({
+    expect(chooseDemoModel({ env: { OPENAI_API_KEY: ' ' } }, all).model).toBeNull();
+    expect(chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, all)).toEqual({
       model: 'openai:gpt-5-mini',
       note: null,
     });
-    expect(chooseDemoModel({ env: { ONWARD_MODEL: 'ollama:llama3.2' } }, true).model).toBe(
+    expect(chooseDemoModel({ env: { ONWARD_MODEL: 'ollama:llama3.2' } }, all).model).toBe(
       'ollama:llama3.2',
     );
   });
 
   it('explains how to install a missing package, and refuses an unknown model', () => {
-    const { model, note } = chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, false);
+    const { model, note } = chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, none);
     expect(model).toBeNull();
     expect(note).toContain('npm install openai');
-    expect(() => chooseDemoModel({ env: { ONWARD_MODEL: 'openai:x' } }, false)).toThrow(
+    expect(() => chooseDemoModel({ env: { ONWARD_MODEL: 'openai:x' } }, none)).toThrow(
       'npm install openai',
     );
-    expect(() => chooseDemoModel({ env: { ONWARD_MODEL: 'nowhere:x' } }, true)).toThrow(
+    const hasOpenai = (name: string) => name === 'openai';
+    expect(() =>
+      chooseDemoModel({ env: { ONWARD_MODEL: 'anthropic:claude-haiku-4-5' } }, hasOpenai),
+    ).toThrow('Run: npm install @ai-sdk/anthropic');
+    expect(() => chooseDemoModel({ env: { ONWARD_MODEL: 'nowhere:x' } }, all)).toThrow(
       'There is no model',
     );
+  });
+});
+
+describe('the packages of a named model', () => {
+  const choose = (name: string) => chooseDemoModel({ env: { ONWARD_MODEL: name } });
+
+  it('are looked up where the command is installed', () => {
+    expect(choose('anthropic:claude-haiku-4-5').model).toBe('anthropic:claude-haiku-4-5');
+    expect(choose('google:gemini-2.5-flash').model).toBe('google:gemini-2.5-flash');
+    expect(choose('ollama:m').model).toBe('ollama:m');
+    expect(() => choose('bedrock:m')).toThrow('npm install @ai-sdk/amazon-bedrock');
+    expect(() => choose('vertex:m')).toThrow('npm install @ai-sdk/google-vertex');
   });
 });
 

@@ -3,7 +3,15 @@ import type { Axis } from './axis.ts';
 import { textWidth } from './text-width.ts';
 import { durationText } from '../../number-text.ts';
 
-export type PieceKind = 'model' | 'tool' | 'failed' | 'running' | 'unused' | 'paused' | 'backoff';
+export type PieceKind =
+  | 'model'
+  | 'tool'
+  | 'failed'
+  | 'running'
+  | 'unused'
+  | 'paused'
+  | 'backoff'
+  | 'queued';
 
 /** `from` and `to` are shares of the width. */
 export interface Piece {
@@ -35,6 +43,13 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
   const paused = pauseOf(step, bar, axis);
   if (paused) pieces.push({ kind: 'paused', from: paused.left, to: paused.left + paused.width });
   const from = axis.place(bar.at, 'after');
+  const queuedMs = index === 0 ? (step.modelCall?.queuedMs ?? 0) : 0;
+  if (queuedMs > 0)
+    pieces.push({
+      kind: 'queued',
+      from: axis.place(step.at, 'after'),
+      to: axis.place(step.at + queuedMs, 'before'),
+    });
   // a call that needs approval is drawn as the pause; a queued one as a mark where it will start
   if (bar.state !== 'waiting' || !paused)
     pieces.push({
@@ -51,7 +66,7 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
       to: axis.place(end + waitMs, 'before'),
     });
   }
-  const extra = extraOf(bar, waitMs);
+  const extra = extraOf(bar, waitMs, queuedMs);
   const label = labelOf(step, bar, waitMs > 0, problemWord(bar));
   return {
     key: bar.callId ?? `${bar.kind}:${index}`,
@@ -118,8 +133,9 @@ function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, problem: strin
   return label;
 }
 
-function extraOf(bar: TraceBar, waitMs: number): LabelPart[] {
+function extraOf(bar: TraceBar, waitMs: number, queuedMs: number): LabelPart[] {
   const parts: string[] = [];
+  if (queuedMs > 0) parts.push(`after waiting ${durationText(queuedMs)} for the limiter`);
   if (waitMs > 0) parts.push(`then waited ${durationText(waitMs)}`);
   if (bar.retry)
     parts.push(

@@ -9,6 +9,7 @@ const names: readonly (readonly [PieceKind, string])[] = [
   ['failed', 'failed'],
   ['unused', 'not run'],
   ['backoff', 'backoff'],
+  ['queued', 'waited for the limiter'],
   ['paused', 'paused, not to scale'],
 ];
 
@@ -38,7 +39,8 @@ export function Legend({ trace }: { readonly trace: Trace }): ReactElement | nul
 
 function kindsIn({ steps, pauses }: Trace): ReadonlySet<PieceKind> {
   const seen = new Set<PieceKind>(pauses.length > 0 ? ['paused'] : []);
-  for (const { bars, waitMs } of steps) {
+  for (const { bars, waitMs, modelCall } of steps) {
+    if (modelCall?.queuedMs) seen.add('queued');
     if (waitMs > 0) seen.add('backoff');
     for (const { kind, state } of bars)
       if (state === 'error' || state === 'timeout') seen.add('failed');

@@ -4,7 +4,7 @@ import { counted, durationText } from '../../number-text.ts';
 import { shareText } from './trace-format.ts';
 
 interface Part {
-  readonly kind: 'model' | 'tool' | 'backoff' | 'other';
+  readonly kind: 'model' | 'tool' | 'backoff' | 'queued' | 'other';
   readonly name: string;
   readonly ms: number;
   readonly note: string;
@@ -59,7 +59,7 @@ export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | 
 }
 
 function partsOf(trace: Trace, worked: number): readonly Part[] {
-  const { modelMs, toolMs, backoffMs } = trace.totals;
+  const { modelMs, toolMs, backoffMs, queuedMs = 0 } = trace.totals;
   const bars = trace.steps.flatMap(({ bars }) => bars);
   const parts: Part[] = [
     { kind: 'tool', name: 'Tools', ms: toolMs, note: callsText(trace, bars, 'tool') },
@@ -72,7 +72,14 @@ function partsOf(trace: Trace, worked: number): readonly Part[] {
       ms: backoffMs,
       note: 'waits after failed model calls',
     });
-  const other = worked - modelMs - toolMs - backoffMs;
+  if (queuedMs > 0)
+    parts.push({
+      kind: 'queued',
+      name: 'Limiter',
+      ms: queuedMs,
+      note: 'waits before model calls were sent',
+    });
+  const other = worked - modelMs - toolMs - backoffMs - queuedMs;
   if (other >= Math.max(1, worked / 100))
     parts.push({
       kind: 'other',

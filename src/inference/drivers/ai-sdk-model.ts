@@ -10,7 +10,8 @@ export interface AiSdkModel {
   doStream(options: never): PromiseLike<unknown>;
 }
 
-const versions = ['v2', 'v3', 'v4'];
+/** Versions of the specification that the driver reads. */
+export const aiSdkVersions: readonly string[] = ['v2', 'v3', 'v4'];
 
 /** Whether a value has the shape of an AI SDK language model, of any version. */
 export const isAiSdkModel = (value: unknown): value is AiSdkModel =>
@@ -18,12 +19,16 @@ export const isAiSdkModel = (value: unknown): value is AiSdkModel =>
   typeof value['doGenerate'] === 'function' &&
   typeof value['doStream'] === 'function';
 
+/** Whether the driver supports the version of a model. */
+export const isKnownVersion = ({ specificationVersion }: AiSdkModel): boolean =>
+  aiSdkVersions.includes(specificationVersion);
+
 /** Returns the names of a model; throws if the driver does not support its version. */
 export function namesOfAiSdkModel(model: AiSdkModel): { name: string; model: string } {
-  if (!isAiSdkModel(model) || !versions.includes(model.specificationVersion))
+  if (!isAiSdkModel(model) || !isKnownVersion(model))
     throw new AgentError(
       'invalid_option',
-      `aiSdk() got ${show(isAiSdkModel(model) ? model.specificationVersion : model)}, expected a language model of specification ${versions.join(', ')}.`,
+      `aiSdk() got ${show(isAiSdkModel(model) ? model.specificationVersion : model)}, expected a language model of specification ${aiSdkVersions.join(', ')}.`,
     );
   return { name: `${model.provider}:${model.modelId}`, model: model.modelId };
 }

@@ -3,6 +3,7 @@ export type {
   FinishReason,
   InferenceChunk,
   InferenceDriver,
+  InferenceOptions,
   InferenceRequest,
   InferenceResponse,
   InferredToolCall,
@@ -10,6 +11,7 @@ export type {
   ToolChoice,
 } from '../inference-driver.ts';
 export { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
+export { modelLimiter, type ModelLimiter, type ModelLimiterOptions } from '../model-limiter.ts';
 export type { ModelFactory } from '../model-registry.ts';
 export { listPriceSource } from '../list-prices.ts';
 export { listPrices, type Price, type PriceTable, type TokenPrices } from '../prices.ts';

@@ -27,6 +27,7 @@ const modelCall = object(
     rawFinishReason: text,
     warnings: list(text),
     firstTokenMs: count,
+    queuedMs: count,
   },
 );
 
@@ -123,19 +124,22 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     status: ref('Status'),
     executions: list(object({ id: text, startedAt: orNull(time), stepCount: count })),
     startedAt: orNull(time),
-    totals: object({
-      steps: meter,
-      seconds: meter,
-      tokens: meter,
-      cost: object({ used: orNull(number), limit: orNull(number) }),
-      inputTokens: count,
-      outputTokens: count,
-      failedCalls: count,
-      modelMs: number,
-      toolMs: number,
-      backoffMs: number,
-      pausedMs: number,
-    }),
+    totals: object(
+      {
+        steps: meter,
+        seconds: meter,
+        tokens: meter,
+        cost: object({ used: orNull(number), limit: orNull(number) }),
+        inputTokens: count,
+        outputTokens: count,
+        failedCalls: count,
+        modelMs: number,
+        toolMs: number,
+        backoffMs: number,
+        pausedMs: number,
+      },
+      { queuedMs: number },
+    ),
     steps: list(ref('TraceStep')),
     hasEarlier: flag,
     pauses: list(
