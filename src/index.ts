@@ -18,6 +18,7 @@ export { createRedactor, type Redactor } from './errors/redactor.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
 export type { AnySchema, InputOf, JsonSchema, OutputOf } from './tools/schema.ts';
 export type { AnyTool, Call, CallsOf, DepsOf, Tool, ToolContext } from './tools/tool.ts';
+export { toolContent, type ToolContent, type ToolContentPart } from './tools/tool-content.ts';
 export type { ToolResult } from './tools/tool-result.ts';
 
 // continuation

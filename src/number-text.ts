@@ -53,3 +53,10 @@ export function moneyText(value: number): string {
 
 /** Formats a configured amount with two to six decimals: "$0.10", "$0.1004". */
 export const exactMoneyText = (value: number): string => `$${exact.format(value)}`;
+
+/** Formats a size: "512 bytes", "5.1 KB", "1.2 MB". */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, 'byte');
+  const isLarge = bytes >= 999_950;
+  return `${tenths.format(bytes / (isLarge ? 1_000_000 : 1000))} ${isLarge ? 'MB' : 'KB'}`;
+}

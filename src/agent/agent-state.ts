@@ -97,7 +97,9 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
     const execution =
       patch.execution === undefined ? base.execution : frozenExecution(patch.execution);
-    this.version = versionOf(execution);
+    const unfinishedStep =
+      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
+    this.version = versionOf(execution, unfinishedStep);
     this.agentId = patch.agentId === undefined ? base.agentId : patch.agentId;
     this.agentName = patch.agentName === undefined ? base.agentName : patch.agentName;
     this.parentAgentId =
@@ -109,8 +111,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
       patch.executionStartedAt === undefined ? base.executionStartedAt : patch.executionStartedAt;
     this.messages = patch.messages === undefined ? base.messages : patch.messages;
     this.steps = patch.steps === undefined ? base.steps : patch.steps;
-    this.unfinishedStep =
-      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
+    this.unfinishedStep = unfinishedStep;
     this.lastContinuationOutcome =
       patch.lastContinuationOutcome === undefined
         ? base.lastContinuationOutcome

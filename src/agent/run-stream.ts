@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { DeepPartial, JsonObject } from '../json.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 import type { Stored } from '../stored.ts';
 import type { JsonSchema } from '../tools/schema.ts';
 import type { Call } from '../tools/tool.ts';
@@ -17,6 +18,8 @@ type FinishedCall<C extends Call> = C extends Call
       /** Arguments from the model, before defaults and transforms. */
       readonly args: C['args'];
       readonly result: Stored<C['result']>;
+      /** The images and files of the result, without their bytes; absent if it has none. */
+      readonly files?: readonly PartFacts[];
     }
   : never;
 

@@ -1,5 +1,6 @@
 import { show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
+import { isPart } from '../messages/content-part.ts';
 import { agentStatuses, pauseKinds } from './agent-status.ts';
 import {
   brokenState,
@@ -91,7 +92,7 @@ const approvalFields = fields({
 });
 const evaluationFields = fields({ criterion: 'string', decision: 'string', reason: 'string' });
 
-const resultFields = fields({ callId: 'string', kind: 'string' });
+const resultFields = fields({ callId: 'string', kind: 'string', files: 'list?', content: 'list?' });
 const errorFields = fields({ type: 'string', message: 'string', requestId: 'string?' });
 const modelCallFields = fields({
   model: 'string?',
@@ -179,8 +180,17 @@ function stepProblem(step: unknown): Problem | null {
     const problem = listProblem(list, (item) => recordProblem(item, expected));
     if (problem) return within(`.${key}`, problem);
   }
-  return within('.outcome', outcomeProblem(fieldOf(step, 'outcome')));
+  return (
+    within('.results', listProblem(fieldOf(step, 'results') ?? [], contentProblem)) ??
+    within('.outcome', outcomeProblem(fieldOf(step, 'outcome')))
+  );
 }
+
+const contentProblem = (result: unknown): Problem | null =>
+  within('.content', listProblem(fieldOf(result, 'content') ?? [], partProblem));
+
+const partProblem = (part: unknown): Problem | null =>
+  isPart(part) ? null : { at: '', seen: part, expected: 'a content part' };
 
 const unfinishedProblem = (step: unknown): Problem | null =>
   stepProblem(step) ?? recordProblem(step, childrenFields);

@@ -1,12 +1,21 @@
 import { needsCounts } from '../continuation/retry-account.ts';
 import { isRecord } from '../json.ts';
+import type { UnfinishedStep } from './agent-step.ts';
 import type { Execution } from './execution.ts';
 
 /** The highest version that this release reads. */
 export const STATE_VERSION = 2;
 
-/** The version of a state: 2 if release 0.1.0, which has one count of failures, would lose some of them. */
-export const versionOf = (execution: Execution): 1 | 2 => (needsCounts(execution) ? 2 : 1);
+/**
+ * The version of a state: 2 if release 0.1.0 would lose something. It has one count of failures, and knows no parts of
+ * results.
+ */
+export const versionOf = (execution: Execution, unfinished: UnfinishedStep | null): 1 | 2 =>
+  needsCounts(execution) || hasParts(unfinished) ? 2 : 1;
+
+/** Whether a result of the unfinished step has parts, which its message gets when the step ends. */
+export const hasParts = (unfinished: Pick<UnfinishedStep, 'results'> | null): boolean =>
+  unfinished?.results.some(({ content }) => content !== undefined) === true;
 
 type Migration = (document: Record<string, unknown>) => Record<string, unknown>;
 

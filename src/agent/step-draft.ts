@@ -8,7 +8,7 @@ import { messageId, stepId } from '../ids.ts';
 import { own } from '../json.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import type { ToolResult } from '../tools/tool-result.ts';
+import { withoutParts, type ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Spending } from './family-shares.ts';
@@ -285,6 +285,7 @@ export class StepDraft {
       if (!call || !result) continue;
       const isEdited = this.notes.length > 0 && this.notes.includes(`argsEdited:${call.id}`);
       this.addMessage(toolMessage(call, result, isEdited, createdAt));
+      if (result.content) this.results[i] = withoutParts(result);
     }
   }
 }

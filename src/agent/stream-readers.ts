@@ -94,12 +94,12 @@ export async function* readCalls(
     if (!isOfRoot(event)) continue;
     if (event.type === 'ToolCallStarted') started.set(event.toolCallId, event.args);
     if (event.type !== 'ToolCallCompleted') continue;
-    const { tool, toolCallId: callId, success, result, truncated } = event;
+    const { tool, toolCallId: callId, success, result, files, truncated } = event;
     const asked = typeof event.args === 'object' ? event.args : null;
     const args = started.get(callId) ?? asked ?? source.argsOf?.(callId) ?? null;
     started.delete(callId);
     yield success && args !== null && truncated !== true
-      ? { ok: true, tool, callId, args, result }
+      ? { ok: true, tool, callId, args, result, ...(files && { files }) }
       : { ok: false, tool, callId, args, error: event.error ?? resultText(result) };
   }
 }

@@ -7,6 +7,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
 import type { AnyTool } from '../tools/tool.ts';
+import { recordedResult, type ResultParts } from '../tools/tool-content.ts';
 import {
   recordedValue,
   resultText,
@@ -17,6 +18,7 @@ import {
 import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
 import type { Checkpoint } from './journal.ts';
+import { MissingApproval } from './missing-approval.ts';
 import { isMisuse } from './model-call.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
 import { checkpointOf } from './pause-step.ts';
@@ -193,12 +195,12 @@ export class ToolCallRunner {
     if (this.#keepChild()) return;
     // a nested agent that was cancelled with this run has no answer: the step closes its call
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
-    const { value, cut } = recordedValue(returned, tool.maxResultChars);
+    const { value, cut, ...parts } = recordedResult(returned, tool.maxResultChars);
     if (cut) {
       this.#isTruncated = true;
       this.#draft.notes.push(`resultCut:${this.call.id}`);
     }
-    this.close('ok', value);
+    this.close('ok', value, null, parts);
   }
 
   #caught(tool: AnyTool, error: unknown): void {
@@ -244,16 +246,23 @@ export class ToolCallRunner {
     this.close(kind, `Error: ${message}`, { ...record, message });
   }
 
-  close(kind: ToolResultKind, value: JsonValue, error: ErrorRecord | null = null): void {
+  close(
+    kind: ToolResultKind,
+    value: JsonValue,
+    error: ErrorRecord | null = null,
+    parts: ResultParts = {},
+  ): void {
     const { events } = this.#run;
     const { id, name, args, argsRaw } = this.call;
     const took = this.#startedAt === 0 ? 0 : this.#run.now() - this.#startedAt;
     const durationMs = Math.round(took * 1000) / 1000;
     const plain: ToolResult = error
       ? { callId: id, kind, value, error, durationMs }
-      : { callId: id, kind, value, durationMs };
+      : { callId: id, kind, value, ...parts, durationMs };
     const result = this.#approval ? { ...plain, approval: this.#approval } : plain;
     this.#draft.results[this.#place] = result;
+    // a step with parts is saved again: its state then says which releases can read them
+    if (parts.content) this.#draft.isSaved = false;
     this.#run.emitMessage();
     this.#run.journal?.finish(result, name, this.#checkpoint());
     if (!events.wants('ToolCallCompleted')) return;
@@ -265,6 +274,7 @@ export class ToolCallRunner {
       ...(kind !== 'ok' && { errorCode: error?.code ?? kind }),
       durationMs,
       result: events.redacted(value),
+      ...(parts.files && { files: events.redacted(parts.files) }),
       ...(this.#approval && { approval: this.#approval }),
       ...(this.#isTruncated && { truncated: true }),
       // there was no ToolCallStarted event
@@ -274,17 +284,6 @@ export class ToolCallRunner {
 }
 
 const notRun = Symbol('not run');
-
-/** A hook changed the arguments to ones that need an approval. */
-class MissingApproval extends Error {
-  override readonly name = 'MissingApproval';
-  constructor(tool: string, hasRun: boolean) {
-    super(
-      `Blocked: a hook changed the arguments of "${tool}", and with those it needs an approval that no person has given. ` +
-        (hasRun ? 'It has run before with others, and was not run with these.' : 'It was not run.'),
-    );
-  }
-}
 
 /** Whether the call needs approval. */
 export const needsApproval = (run: Run, tool: AnyTool, args: unknown): Promise<boolean> =>

@@ -1,3 +1,4 @@
+import type { MessageContent } from '../messages/content-part.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { resultText, type ToolResult } from '../tools/tool-result.ts';
@@ -5,14 +6,12 @@ import { resultText, type ToolResult } from '../tools/tool-result.ts';
 /** Creates the message with the result of a call, which also tells the model about edited arguments. */
 export function toolMessage(
   call: ToolCall,
-  { kind, value }: ToolResult,
+  { kind, value, content: parts }: ToolResult,
   isEdited: boolean,
   createdAt: string,
 ): Message {
-  const text = resultText(value);
-  const content = isEdited
-    ? `[A person changed the arguments to ${JSON.stringify(call.args)} before this ran.]\n${text}`
-    : text;
+  const given = parts ?? resultText(value);
+  const content = isEdited ? withNote(editNote(call), given) : given;
   return Message.trusted({
     role: 'tool',
     content,
@@ -25,3 +24,9 @@ export function toolMessage(
     }),
   });
 }
+
+const editNote = ({ args }: ToolCall): string =>
+  `[A person changed the arguments to ${JSON.stringify(args)} before this ran.]`;
+
+const withNote = (note: string, content: MessageContent): MessageContent =>
+  typeof content === 'string' ? `${note}\n${content}` : [{ type: 'text', text: note }, ...content];

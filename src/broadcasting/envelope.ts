@@ -28,6 +28,16 @@ export interface WireEvaluation {
 }
 
 /** Payload of each envelope type, with the names of the wire. */
+/** An image or a file of a tool result. */
+export interface WireFile {
+  readonly type: 'image' | 'file';
+  readonly media_type?: string;
+  readonly filename?: string;
+  /** Address of one that was not given as bytes. It may come from a model or a user: do not load it unasked. */
+  readonly url?: string;
+  readonly bytes?: number;
+}
+
 export interface EnvelopePayloads {
   readonly 'agent.status': {
     readonly status: BroadcastStatus;
@@ -89,6 +99,8 @@ export interface EnvelopePayloads {
     readonly error_code?: string;
     readonly duration_ms: number;
     readonly result_summary: string | TruncatedValue;
+    /** The images and files of the result, without their bytes; absent if it has none. */
+    readonly files?: readonly WireFile[];
     /** Arguments of a call that did not run: no `agent.tool.started` has them. */
     readonly args_summary?: string;
     readonly args?: JsonValue | TruncatedValue;

@@ -4,6 +4,7 @@ import type {
   EnvelopeType,
   WireEvaluation,
   WireExplanation,
+  WireFile,
 } from './envelope.ts';
 import { refOf, type RefField } from './envelope-ref.ts';
 import { fitText, surelyFits, wireBytes } from './frame-budget.ts';
@@ -64,6 +65,12 @@ const shortList: Shorten = (names: readonly string[], bytes) => {
   return kept === -1 ? names : [...names.slice(0, kept), `… ${names.length - kept} more`];
 };
 
+/** Keeps as many files as fit; the text of the result names them all. */
+const fewerFiles: Shorten = (files: readonly WireFile[], bytes) => {
+  let space = bytes - 2;
+  return files.filter((file) => (space -= wireBytes(file) + 1) >= 0);
+};
+
 /** Reports that something is hidden, without its position. */
 const anywhere: Shorten = (): readonly string[] => [''];
 
@@ -88,6 +95,7 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
   ],
   'agent.tool.completed': [
     ['args', truncate('args', jsonText)],
+    ['files', fewerFiles],
     ['result_summary', truncate('result', plainText)],
     ['args_summary', shortText],
     ['error', shortText],

@@ -2,9 +2,10 @@ import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/ag
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { AgentEventType, EventOf } from '../events/agent-event.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 import { visibleJson } from '../visible-text.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
-import type { TruncatedValue, EnvelopePayloads, EnvelopeType } from './envelope.ts';
+import type { TruncatedValue, EnvelopePayloads, EnvelopeType, WireFile } from './envelope.ts';
 import { refOf } from './envelope-ref.ts';
 import { pausePayload, stopTexts } from './stop-message.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
@@ -126,11 +127,17 @@ export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted
   ...(event.errorCode !== undefined && { error_code: event.errorCode }),
   duration_ms: event.durationMs,
   result_summary: resultSummary(event.result, maxResultLength, event.executionId, seq),
+  ...(event.files && { files: event.files.map(wireFile) }),
   ...(event.args !== undefined && {
     args_summary: summaryOf(event.args, maxArgLength),
     ...(includeToolArgs && { args: event.args }),
   }),
 });
+
+function wireFile(facts: PartFacts): WireFile {
+  const { mediaType, hash: _, ...file } = facts;
+  return { ...file, ...(mediaType !== undefined && { media_type: mediaType }) };
+}
 
 /** Adds a ref to a result that is longer than its summary. */
 function resultSummary(

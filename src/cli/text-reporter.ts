@@ -1,4 +1,5 @@
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
+import { filesText } from '../file-facts.ts';
 import { resultText } from '../tools/tool-result.ts';
 import { durationText } from '../number-text.ts';
 import type { CliContext } from './cli-context.ts';
@@ -131,12 +132,14 @@ export class TextReporter implements RunReporter {
   }
 
   #toolCompleted(event: EventOf<'ToolCallCompleted'>, isRoot: boolean): void {
-    const { tool, toolCallId, success, durationMs } = event;
+    const { tool, toolCallId, success, durationMs, files } = event;
     const { paintNote } = this.#context;
     const args = this.#running.get(toolCallId)?.args ?? argsSummary(event.args);
     this.#running.delete(toolCallId);
     const mark = success ? paintNote('green', '✓') : paintNote('red', '✗');
-    const result = success ? 'ok' : failureText(event);
+    const result = success
+      ? ['ok', filesText(files)].filter(Boolean).join(', ')
+      : failureText(event);
     this.#output.note(
       [
         `${isRoot ? '' : '  '}  ${mark} ${oneLine(tool, 80)}`,

@@ -3,6 +3,7 @@ import type { ContinuationDecision } from '../continuation/decision.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { factsOf } from '../continuation/facts-of.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import { filesText } from '../file-facts.ts';
 import { answerText } from '../trace/answer-text.ts';
 import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
 import { modelCallFacts } from '../trace/model-call-facts.ts';
@@ -76,12 +77,13 @@ function timesEach(texts: readonly string[]): string[] {
   return Array.from(times, ([text, n]) => (n === 1 ? text : `${text} ×${n}`));
 }
 
-const barText = ({ name, state, retry, answer }: TraceBar): string =>
+const barText = ({ name, state, retry, answer, files }: TraceBar): string =>
   [
     name,
     state === 'ok' ? '' : ` ${state}`,
     retry ? ` (retry ${retry.number}${retry.limit === null ? '' : `/${retry.limit}`})` : '',
     answer === null ? '' : ` (${answer})`,
+    files === undefined ? '' : ` (${filesText(files)})`,
   ].join('');
 
 function modelText(type: TraceStep['type'], model: TraceBar | undefined): string {

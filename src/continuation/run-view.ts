@@ -20,6 +20,8 @@ export interface StepView {
     readonly callId: string;
     readonly kind: string;
     readonly value: JsonValue;
+    /** Images and files of the result; equal ones have equal hashes. */
+    readonly files?: readonly object[];
   }[];
   readonly errors: readonly ErrorRecord[];
   readonly finishReason: string | null;

@@ -6,6 +6,7 @@ import type { FinishReason } from '../inference/inference-driver.ts';
 import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 import type { ApprovalRecord } from '../tools/tool-result.ts';
 
 /** Fields of every event. */
@@ -107,7 +108,10 @@ interface EventFields {
      */
     readonly errorCode?: string;
     readonly durationMs: number;
+    /** Text, with a note in place of each image and file, or JSON. */
     readonly result: JsonValue;
+    /** The images and files of the result, without their bytes; absent if it has none. */
+    readonly files?: readonly PartFacts[];
     /** How the approver answered, if the call needed approval. */
     readonly approval?: ApprovalRecord;
     /** Whether `result` is truncated; absent if it is complete. */

@@ -1,3 +1,5 @@
+import { isRecord } from '../json.ts';
+
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
@@ -22,6 +24,13 @@ export interface FilePart {
 
 export type ContentPart = TextPart | ImagePart | FilePart;
 export type MessageContent = string | readonly ContentPart[];
+
+/** Whether a value of a document is a part. */
+export const isPart = (part: unknown): part is ContentPart =>
+  isRecord(part) &&
+  (part['type'] === 'text'
+    ? typeof part['text'] === 'string'
+    : part['type'] === 'image' || part['type'] === 'file');
 
 /** Returns the text only: images and files have none. */
 export function textOf(content: MessageContent): string {

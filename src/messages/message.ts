@@ -3,7 +3,7 @@ import { AgentError, show } from '../errors/agent-error.ts';
 import { messageId } from '../ids.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 import { CACHE_MARKS, isCacheMark, ttlOf, type CacheMark, type CacheTtl } from './cache-mark.ts';
-import { textOf, type ContentPart, type MessageContent } from './content-part.ts';
+import { isPart, textOf, type MessageContent } from './content-part.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -79,7 +79,7 @@ export class Message implements MessageJSON {
   static developer(content: MessageContent, more?: Partial<MessageInput>): Message {
     return Message.#of(MessageRole.Developer, content, more);
   }
-  static tool(toolCallId: string, content: string, more?: Partial<MessageInput>): Message {
+  static tool(toolCallId: string, content: MessageContent, more?: Partial<MessageInput>): Message {
     return Message.from({ ...more, role: MessageRole.Tool, content, toolCallId });
   }
 
@@ -161,12 +161,6 @@ function checkMessage(input: unknown): asserts input is MessageInput {
   if (input['cache'] !== undefined && !isCacheMark(input['cache']))
     throw invalidMessage(`its cache is ${show(input['cache'])}`, CACHE_MARKS);
 }
-
-const isPart = (part: unknown): part is ContentPart =>
-  isRecord(part) &&
-  (part['type'] === 'text'
-    ? typeof part['text'] === 'string'
-    : part['type'] === 'image' || part['type'] === 'file');
 
 const isCall = (call: unknown): boolean =>
   isRecord(call) &&

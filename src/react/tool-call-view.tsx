@@ -5,6 +5,7 @@ import { argsText } from './format.ts';
 import { Glyph, type GlyphName } from './glyph.tsx';
 import type { ToolState } from './labels.ts';
 import { part } from './part.ts';
+import { ToolFiles } from './tool-files.tsx';
 import { useUi } from './ui-context.ts';
 import { ValueView } from './value-view.tsx';
 
@@ -57,7 +58,7 @@ export function ToolCallView({ call, state, result }: ToolCallViewProps): ReactE
 
 function ToolCallBody({ call, result }: Omit<ToolCallViewProps, 'state'>): ReactElement {
   const { labels } = useUi();
-  const { tool_error: error, tool_result: value } = result?.metadata ?? {};
+  const { tool_error: error, tool_result: value, tool_files: files } = result?.metadata ?? {};
   const args = call.args ?? call.args_summary;
   return (
     <dl {...part('tool-body')}>
@@ -76,6 +77,7 @@ function ToolCallBody({ call, result }: Omit<ToolCallViewProps, 'state'>): React
           <dt>{labels.toolResult}</dt>
           <dd>
             <ValueView value={value} label={labels.toolResult} />
+            {files !== undefined && files.length > 0 && <ToolFiles files={files} />}
           </dd>
         </div>
       )}

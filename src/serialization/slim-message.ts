@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import { isRecord, sameJson, type JsonObject } from '../json.ts';
 import { ttlOf } from '../messages/cache-mark.ts';
 import type { ContentPart } from '../messages/content-part.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
@@ -7,7 +7,7 @@ import { cutContent } from './truncate-text.ts';
 import type { TruncationReport } from './truncation-report.ts';
 import type { StateRedactor } from './state-redactor.ts';
 import type { SlimLimits } from './slim-serialization-config.ts';
-import type { SlimMessage, SlimToolCall } from './slim-state.ts';
+import type { SlimMessage, SlimPart, SlimToolCall } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
 /** Context for writing the parts of a document. */
@@ -25,13 +25,12 @@ export function slimMessage(message: Message, writing: Writing, isNeeded: boolea
   const content = cutContent(value.content, limits.maxContentLength);
   if (content !== value.content) report.contentCut(isNeeded);
   const metadata = slimMetadata(value.metadata, limits);
-  if (Object.keys(metadata).length < Object.keys(value.metadata).length)
-    report.metadataCut(isNeeded ? 'its messages' : null);
+  if (!sameJson(metadata, value.metadata)) report.metadataCut(isNeeded ? 'its messages' : null);
   const { id, role, toolCalls, toolCallId, name, createdAt } = value;
   return {
     id,
     role,
-    content: typeof content === 'string' ? content : content.map(snakeKeys),
+    content: typeof content === 'string' ? content : slimParts(content),
     ...(toolCalls.length > 0 ? { tool_calls: slimCalls(toolCalls, writing, isNeeded) } : null),
     ...(toolCallId === null ? null : { tool_call_id: toolCallId }),
     ...(name === null ? null : { name }),
@@ -40,11 +39,26 @@ export function slimMessage(message: Message, writing: Writing, isNeeded: boolea
   };
 }
 
-/** Keeps two fields even without metadata: `synthetic`, which separates turns, and the cache mark. */
+export const slimParts = (content: readonly ContentPart[]): readonly SlimPart[] =>
+  content.map((part) => snakeKeys(part) as SlimPart); // each kind of part by the same rule
+
+export const readSlimParts = (content: readonly SlimPart[]): readonly ContentPart[] =>
+  content.map((part) => camelKeys<ContentPart>(part));
+
+/**
+ * Keeps three facts even without metadata: `synthetic`, which separates turns, the cache mark, and the kind of a
+ * result, by which errors are marked on the wire.
+ */
 function slimMetadata(metadata: JsonObject, { includeMetadata }: SlimLimits): JsonObject {
   if (includeMetadata) return metadata;
+  const { synthetic, toolResult } = metadata;
+  const kind = isRecord(toolResult) ? toolResult['kind'] : undefined;
   const cache = ttlOf(metadata['cache']);
-  return { ...(metadata['synthetic'] === true && { synthetic: true }), ...(cache && { cache }) };
+  return {
+    ...(synthetic === true && { synthetic }),
+    ...(cache && { cache }),
+    ...(typeof kind === 'string' && { toolResult: { kind } }),
+  };
 }
 
 export const slimCalls = (
@@ -68,10 +82,7 @@ export function readSlimCall(slim: SlimToolCall): ToolCall {
 export const readSlimMessage = (message: SlimMessage): MessageJSON => ({
   id: message.id,
   role: message.role,
-  content:
-    typeof message.content === 'string'
-      ? message.content
-      : message.content.map((part) => camelKeys<ContentPart>(part)),
+  content: typeof message.content === 'string' ? message.content : readSlimParts(message.content),
   toolCalls: (message.tool_calls ?? []).map(readSlimCall),
   toolCallId: message.tool_call_id ?? null,
   name: message.name ?? null,

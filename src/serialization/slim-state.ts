@@ -11,6 +11,7 @@ import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ContentPart } from '../messages/content-part.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 import type { MessageRole } from '../messages/message-role.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ApprovalRecord, ToolResult } from '../tools/tool-result.ts';
@@ -41,7 +42,9 @@ export interface SlimMessage {
 }
 
 /** A tool result. A value that is too long is replaced by the beginning of its text. */
-export type SlimResult = Omit<SnakeKeys<ToolResult>, 'error' | 'approval'> & {
+export type SlimResult = Omit<SnakeKeys<ToolResult>, 'error' | 'approval' | 'files' | 'content'> & {
+  readonly files?: readonly SnakeKeys<PartFacts>[];
+  readonly content?: readonly SlimPart[];
   readonly error?: SlimError;
   readonly approval?: SnakeKeys<ApprovalRecord>;
 };
@@ -111,7 +114,7 @@ export interface SlimRest {
 
 /** A state for a database column or a UI: bounded, redacted, snake_case. */
 export interface SlimState {
-  /** 2 if release 0.1.0 would lose `rest.failures`, else 1. */
+  /** 2 if release 0.1.0 would lose `rest.failures` or parts of results, else 1. */
   readonly version: 1 | typeof SLIM_VERSION;
   readonly agent_id: string;
   readonly agent_name: string | null;

@@ -3,10 +3,11 @@ import type { AgentStep } from '../agent/agent-step.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 import type { Usage } from '../inference/usage.ts';
 import { resultText, type ApprovalRecord, type ToolResult } from '../tools/tool-result.ts';
-import { truncateText } from './truncate-text.ts';
-import { readSlimCall, slimCalls, type Writing } from './slim-message.ts';
+import { cutParts, truncateText } from './truncate-text.ts';
+import { readSlimCall, readSlimParts, slimCalls, slimParts, type Writing } from './slim-message.ts';
 import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
@@ -26,20 +27,23 @@ export function slimStep(step: AgentStep, writing: Writing, isNeeded: boolean): 
 }
 
 export function slimResult(
-  { error, approval, ...result }: ToolResult,
+  { error, approval, files, content: parts, ...result }: ToolResult,
   writing: Writing,
   isNeeded: boolean,
 ): SlimResult {
   const { limits, report } = writing;
   const text = resultText(result.value);
   const cut = truncateText(text, limits.maxContentLength);
-  if (cut !== text) {
+  const content = parts && cutParts(parts, limits.maxContentLength);
+  if (cut !== text || content !== parts) {
     report.contents += 1;
     if (isNeeded) report.needed.results += 1;
   }
   return {
     ...snakeKeys(result),
     value: cut === text ? result.value : cut,
+    ...(files ? { files: files.map((file) => snakeKeys(file)) } : null),
+    ...(content && { content: slimParts(content) }),
     ...(error ? { error: slimError(error, writing) } : null),
     ...(approval ? { approval: snakeKeys(approval) } : null),
   };
@@ -67,8 +71,16 @@ export const readSlimOutcome = ({
   evaluations: evaluations.map((e) => camelKeys<ContinuationEvaluation>(e)),
 });
 
-export const readSlimResult = ({ error, approval, ...result }: SlimResult): ToolResult => ({
-  ...camelKeys<Omit<ToolResult, 'error' | 'approval'>>(result),
+export const readSlimResult = ({
+  error,
+  approval,
+  files,
+  content,
+  ...result
+}: SlimResult): ToolResult => ({
+  ...camelKeys<Omit<ToolResult, 'error' | 'approval' | 'files' | 'content'>>(result),
+  ...(files ? { files: files.map((file) => camelKeys<PartFacts>(file)) } : null),
+  ...(content ? { content: readSlimParts(content) } : null),
   ...(error ? { error: camelKeys<ErrorRecord>(error) } : null),
   ...(approval ? { approval: camelKeys<ApprovalRecord>(approval) } : null),
 });

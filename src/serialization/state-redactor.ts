@@ -3,7 +3,7 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import { redactedWithPaths } from '../errors/hidden-paths.ts';
 import type { Redactor } from '../errors/redactor.ts';
-import type { MessageContent } from '../messages/content-part.ts';
+import type { ContentPart, MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
@@ -81,8 +81,11 @@ export class StateRedactor {
 
   /** Redacts content except inline data, which a match would corrupt. */
   #content(content: MessageContent): MessageContent {
-    if (typeof content === 'string') return this.#value(content);
-    return content.map((part) => {
+    return typeof content === 'string' ? this.#value(content) : this.#parts(content);
+  }
+
+  #parts(parts: readonly ContentPart[]): readonly ContentPart[] {
+    return parts.map((part) => {
       if (part.type === 'text' || part.data === undefined) return this.#value(part);
       const { data, ...rest } = part;
       return { ...this.#value(rest), data };
@@ -98,10 +101,12 @@ export class StateRedactor {
   }
 
   #result(result: ToolResult): ToolResult {
-    const { value, error } = result;
+    const { value, error, files, content } = result;
     return {
       ...result,
       value: this.#value(value),
+      ...(files ? { files: this.#value(files) } : null),
+      ...(content ? { content: this.#parts(content) } : null),
       ...(error ? { error: this.#error(error) } : null),
     };
   }

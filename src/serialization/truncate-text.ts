@@ -22,7 +22,14 @@ function characterStart(text: string, end: number): number {
 
 /** Truncates content. All text parts share one budget, and a note replaces an image or file that is too long. */
 export function cutContent(content: MessageContent, max: number | null): MessageContent {
-  if (typeof content === 'string') return truncateText(content, max);
+  return typeof content === 'string' ? truncateText(content, max) : cutParts(content, max);
+}
+
+/** Truncates parts like {@link cutContent}; returns the same list if nothing is too long. */
+export function cutParts(
+  content: readonly ContentPart[],
+  max: number | null,
+): readonly ContentPart[] {
   if (max === null) return content;
   let left = max;
   const parts = content.flatMap((part): readonly ContentPart[] => {

@@ -3,6 +3,7 @@ import { isOpen } from '../agent/agent-status.ts';
 import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
 import type { Execution } from '../agent/execution.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { hasParts } from '../agent/state-migrations.ts';
 import { isSpent } from '../continuation/facts.ts';
 import { needsCounts } from '../continuation/retry-account.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
@@ -34,7 +35,7 @@ export function writeSlimState(
   const metadata = slimMetadata(state, writing);
   const rest = slimRest(state, writing, firstMessage);
   return {
-    version: needsCounts(execution) ? SLIM_VERSION : 1,
+    version: needsCounts(execution) || hasParts(state.unfinishedStep) ? SLIM_VERSION : 1,
     agent_id: state.agentId,
     agent_name: state.agentName,
     parent_agent_id: state.parentAgentId,

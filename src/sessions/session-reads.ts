@@ -1,5 +1,11 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
+import {
+  isPart,
+  type ContentPart,
+  type FilePart,
+  type ImagePart,
+} from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import { isRecord } from '../json.ts';
@@ -63,8 +69,13 @@ export async function readMessages(
   options: PageOptions,
 ): Promise<HistoryPage<MessageJSON>> {
   if (row.messageCount === 0) return readSeed(lookup, row);
-  return readPage(lookup, row, options, row.messageCount, (range) =>
-    lookup.store.messages(row.id, '', range),
+  return readPage(
+    lookup,
+    row,
+    options,
+    row.messageCount,
+    (range) => lookup.store.messages(row.id, '', range),
+    redactedMessage,
   );
 }
 
@@ -120,6 +131,7 @@ async function readPage<T>(
     readonly before: number;
     readonly limit: number;
   }) => Promise<readonly { readonly position: number; readonly body: string }[]>,
+  redact: Redact<T> = redacted,
 ): Promise<HistoryPage<T>> {
   const limit = checkedLimit(options.limit, MOST_ROWS);
   const reader = new RowReader(lookup.store, row);
@@ -135,7 +147,7 @@ async function readPage<T>(
     // only the first row of a page may be larger than the page
     const values = items.length > 0 && read.characters > space ? [] : read.values;
     for (const value of values) {
-      items.push(await redacted(redactor, value, pause));
+      items.push(await redact(redactor, value, pause));
     }
     before = newestFirst[values.length - 1]?.position ?? before;
     space -= read.characters;
@@ -144,6 +156,37 @@ async function readPage<T>(
   }
   return { items: items.toReversed(), before: before > 0 ? before : null };
 }
+
+type Redact<T> = (
+  redactor: Redactor,
+  value: T,
+  pause: () => Promise<void> | undefined,
+) => Promise<T>;
+
+/** Redacts a message except the bytes of images and files, which a match would break, and which take time to search. */
+async function redactedMessage(
+  redactor: Redactor,
+  message: MessageJSON,
+  pause: () => Promise<void> | undefined,
+): Promise<MessageJSON> {
+  const { content } = message;
+  if (typeof content === 'string' || !content.some(hasBytes))
+    return redacted(redactor, message, pause);
+  const bare = content.map((part) => (hasBytes(part) ? { ...part, data: '' } : part));
+  const shown = await redacted<MessageJSON>(redactor, { ...message, content: bare }, pause);
+  // a redactor may hide it by its key
+  if (!Array.isArray(shown.content)) return shown;
+  const parts = (shown.content as readonly ContentPart[]).map((part, i) => {
+    const before = content[i];
+    return before && hasBytes(before) && isPart(part) && part.type === before.type
+      ? { ...part, data: before.data }
+      : part;
+  });
+  return { ...shown, content: parts };
+}
+
+const hasBytes = (part: ContentPart): part is (ImagePart | FilePart) & { readonly data: string } =>
+  part.type !== 'text' && typeof part.data === 'string';
 
 /** Redacts a value, but lists item by item, because a list may be long and its items large. */
 async function redacted<T>(

@@ -1,5 +1,7 @@
 import type { ErrorRecord } from '../errors/error-record.ts';
 import { jsonCopy, type JsonValue } from '../json.ts';
+import type { ContentPart } from '../messages/content-part.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 
 export type ToolResultKind = 'ok' | 'error' | 'denied' | 'aborted' | 'blocked' | 'timeout';
 
@@ -13,15 +15,25 @@ export interface ApprovalRecord {
   readonly argsHash: string;
 }
 
-/** Result of one call; `value` is what the model gets. */
+/** Result of one call; `value` is what the model gets, with a note in place of each image and file. */
 export interface ToolResult {
   readonly callId: string;
   readonly kind: ToolResultKind;
   readonly value: JsonValue;
+  /** The images and files of the result, without their bytes, which are in the tool message. */
+  readonly files?: readonly PartFacts[];
+  /** The parts, until the step ends: then the tool message has them. */
+  readonly content?: readonly ContentPart[];
   readonly error?: ErrorRecord;
   /** Answer to a call that needed approval. */
   readonly approval?: ApprovalRecord;
   readonly durationMs: number;
+}
+
+/** Removes the parts of a result, once its message has them: they are stored once. */
+export function withoutParts(result: ToolResult): ToolResult {
+  const { content: _, ...rest } = result;
+  return rest;
 }
 
 /** Returns the text of a result for a tool message. */
@@ -42,7 +54,7 @@ export function recordedValue(
 }
 
 /** Returns an end that does not split a surrogate pair. */
-function endBefore(text: string, end: number): number {
+export function endBefore(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }

@@ -40,6 +40,7 @@ export function stepBars(
       pausedMs: pausedIn(log, id),
       answer: result?.approval?.decision ?? answerTo(step, id, result, call),
       ...(result?.approval && { approval: result.approval }),
+      ...(result?.files && { files: result.files }),
     };
   });
   const modelMs = Math.min(answeredMs, ...tools.map((bar) => bar.at - at));

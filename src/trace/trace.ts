@@ -6,6 +6,7 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
+import type { PartFacts } from '../messages/part-facts.ts';
 import type { ApprovalRecord, ToolResultKind } from '../tools/tool-result.ts';
 
 /** What happened in one execution and why: the document of the trace view and of `onward explain`. */
@@ -114,6 +115,8 @@ export interface TraceBar {
   readonly answer: 'approved' | 'edited' | 'denied' | null;
   /** The decision with approver and time; absent if that was not recorded. */
   readonly approval?: ApprovalRecord;
+  /** The images and files of the result, without their bytes; absent if it has none. */
+  readonly files?: readonly PartFacts[];
 }
 
 /** A pause: marked on the axis, not to scale. */

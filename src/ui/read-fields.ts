@@ -1,6 +1,6 @@
 import { broadcastStatuses, type BroadcastStatus } from '../agent/broadcast-status.ts';
 import { isRecord, own } from '../json.ts';
-import { boundedText } from './bounded.ts';
+import { boundedText, isBounded } from './bounded.ts';
 import { isTruncated } from './message-list.ts';
 
 /** Whether a value is valid. */
@@ -37,6 +37,19 @@ export const isRemedy: Check = (value) =>
   isRecord(value) &&
   isShort(value['text']) &&
   (value['option'] === undefined || isName(value['option']));
+/** Whether it lists images and files of a result; more than a tool can return are not shown. */
+export const isToolFiles: Check = (value) =>
+  Array.isArray(value) && value.length <= 64 && value.every(isToolFile);
+const isToolFile: Check = (value) =>
+  isRecord(value) &&
+  (value['type'] === 'image' || value['type'] === 'file') &&
+  ['media_type', 'filename', 'url'].every((name) => orAbsent(isShort)(own(value, name))) &&
+  orAbsent(isAmount)(own(value, 'bytes')) &&
+  orAbsent((data) => isText(data) && isBounded(data))(own(value, 'data'));
+const orAbsent =
+  (fits: Check): Check =>
+  (value) =>
+    value === undefined || fits(value);
 /** Whether it is a name: unknown kinds are shown as text, so any name is valid. */
 const isAction: Check = (value) =>
   isRecord(value) &&

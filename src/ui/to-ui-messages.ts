@@ -1,11 +1,12 @@
+import { describedText, fileFacts, isRaster } from '../file-facts.ts';
 import type { JsonValue } from '../json.ts';
-import type { MessageContent } from '../messages/content-part.ts';
+import type { FilePart, ImagePart, MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { reasoningOf } from '../reasoning-text.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { valueOf } from './tool-results.ts';
-import type { UiMessage, UiMetadata, UiToolCall } from './ui-message.ts';
+import type { UiMessage, UiMetadata, UiToolCall, UiToolFile } from './ui-message.ts';
 
 /** A step with the results of its calls. */
 export interface StepResults {
@@ -36,7 +37,8 @@ export function toUiMessages(
   let names = new Map<string, string>();
   for (const message of messages) {
     const { id, role, metadata, createdAt: timestamp, toolCalls } = message;
-    const content = shownText(message.content);
+    const isTool = role === 'tool';
+    const content = isTool ? describedText(message.content) : shownText(message.content);
     if (role === 'user' && metadata['synthetic'] !== true)
       rows.push({ id, role, content, timestamp, metadata: {} });
     else if (role === 'assistant') {
@@ -54,7 +56,7 @@ export function toUiMessages(
           ...(reasoning !== null && { reasoning }),
         },
       });
-    } else if (role === 'tool') {
+    } else if (isTool) {
       const callId = message.toolCallId ?? '';
       const name = message.name ?? names.get(callId) ?? '';
       rows.push({
@@ -62,7 +64,10 @@ export function toUiMessages(
         role,
         content,
         timestamp,
-        metadata: resultOf(callId, name, content, results.get(id)),
+        metadata: {
+          ...resultOf(callId, name, content, results.get(id)),
+          ...filesOf(message.content),
+        },
       });
     }
   }
@@ -106,6 +111,28 @@ function uiCall({ id, name, args, argsRaw }: ToolCall, max: number): UiToolCall 
   const args_summary = text.length <= max ? text : `${text.slice(0, max - 1)}…`;
   const shown: JsonValue = argsRaw ?? args;
   return { id, name, args: shown, args_summary };
+}
+
+/** Most characters of base64 of an image that is shown as it is. */
+const MOST_SHOWN = 400_000;
+
+function filesOf(content: MessageContent): Pick<UiMetadata, 'tool_files'> | null {
+  const parts = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
+  if (parts.length === 0) return null;
+  return { tool_files: parts.map((part) => uiFile(part as ImagePart | FilePart)) }; // no texts are left
+}
+
+/** Describes a part. Only raster images have their data: other formats may hold scripts. */
+function uiFile(part: ImagePart | FilePart): UiToolFile {
+  const { mediaType, ...facts } = fileFacts(part);
+  const { data = '' } = part;
+  const isShown =
+    mediaType !== undefined && data !== '' && data.length <= MOST_SHOWN && isRaster(mediaType);
+  return {
+    ...facts,
+    ...(mediaType !== undefined && { media_type: mediaType }),
+    ...(isShown && { data }),
+  };
 }
 
 /** Returns the text, or the names of images and files if there is none. */

@@ -13,11 +13,13 @@ export function valueOf(text: string): JsonValue {
 export function resultMetadata(
   payload: EnvelopePayloads['agent.tool.completed'],
 ): Pick<UiMessage, 'content' | 'metadata'> {
-  const { tool, tool_call_id, success, error, error_code, duration_ms, result_summary } = payload;
+  const { tool, tool_call_id, success, error, error_code, duration_ms, result_summary, files } =
+    payload;
   const metadata: UiMetadata = {
     tool_call_id,
     tool_name: tool,
     tool_result: resultOf(result_summary),
+    ...(files && files.length > 0 && { tool_files: files }),
     tool_duration_ms: duration_ms,
   };
   return {

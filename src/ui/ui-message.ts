@@ -1,4 +1,4 @@
-import type { TruncatedValue } from '../broadcasting/envelope.ts';
+import type { TruncatedValue, WireFile } from '../broadcasting/envelope.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { JsonValue } from '../json.ts';
@@ -31,11 +31,19 @@ export interface UiContinuation {
   readonly remedy: Remedy | null;
 }
 
+/** An image or a file of a tool result. */
+export interface UiToolFile extends WireFile {
+  /** Base64 of a small PNG, JPEG, GIF or WebP image, in messages that the server stores. */
+  readonly data?: string;
+}
+
 export interface UiMetadata {
   readonly tool_calls?: readonly UiToolCall[];
   readonly tool_call_id?: string;
   readonly tool_name?: string;
   readonly tool_result?: JsonValue | TruncatedValue;
+  /** The images and files of the result; absent if it has none. */
+  readonly tool_files?: readonly UiToolFile[];
   readonly tool_error?: string;
   /** `denied`, `aborted`, `blocked`, `timeout`, or the code of the error. Absent if the server did not send it. */
   readonly tool_error_code?: string;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ErrorPolicy, type InferenceDriver } from 'onward';
-import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import { ErrorPolicy, toolContent, type InferenceDriver } from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+import { png } from '../setup/content-samples.ts';
 import { followingDriver, gate, pause, until } from '../setup/sessions.ts';
 import { agentOn, cli, lost, start, tempFolder, waitingDriver, worldOf } from './cli.ts';
 
@@ -19,6 +20,17 @@ describe('onward run', () => {
     expect(stderr).toContain('Finished because the model answered and called no more tools.');
     expect(stderr).toMatch(/session [0-9a-f]{8} · 2 steps · .* · 30 tokens/);
     expect(stderr).toMatch(/onward explain [0-9a-f]{8}\n$/);
+  });
+
+  it('counts images and files of results, also in explain', async () => {
+    const driver = followingDriver([toolCall('look'), stream(['Seen.'])]);
+    const look = mockTool('look', toolContent([{ type: 'image', data: png }]));
+    const agent = agentOn(driver, (builder) => builder.withTools(look));
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    const { stderr } = await cli(world, 'run', 'go');
+    expect(stderr).toMatch(/ ✓ look {2}\d+ ms {2}ok, 1 image\n/);
+    const [, id = ''] = /onward explain ([0-9a-f]{8})/.exec(stderr) ?? [];
+    expect((await cli(world, 'explain', id)).stdout).toContain('look (1 image)');
   });
 
   it('streams text on a terminal, and marks text of a failed attempt', async () => {

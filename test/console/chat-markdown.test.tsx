@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { cleanup, render } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
-import { safeHref } from '../../src/console/chat/markdown-tree.ts';
+import { safeHref } from '../../src/react/safe-href.ts';
 import { Markdown } from '../../src/console/chat/markdown.tsx';
 
 afterEach(cleanup);

@@ -51,11 +51,11 @@ async function bundled(code: string): Promise<Bundled> {
 
 /** Gzipped kilobytes: the figures in `docs/performance.md` with a small margin. */
 const budgets = [
-  ['an agent with a tool', "export { createAgent, defineTool } from 'onward'", 72],
-  ['onward', "export * from 'onward'", 117],
-  ['onward/ui', "export * from 'onward/ui'", 22],
+  ['an agent with a tool', "export { createAgent, defineTool } from 'onward'", 73],
+  ['onward', "export * from 'onward'", 119],
+  ['onward/ui', "export * from 'onward/ui'", 23],
   ['onward/react', "export * from 'onward/react'", 27],
-  ['onward/server', "export * from 'onward/server'", 66],
+  ['onward/server', "export * from 'onward/server'", 67],
   ['onward/broadcasting', "export * from 'onward/broadcasting'", 27],
 ] as const;
 

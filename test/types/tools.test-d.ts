@@ -4,8 +4,11 @@ import {
   type Call,
   type CallsOf,
   type DepsOf,
+  toolContent,
   type JsonObject,
+  type Stored,
   type Tool,
+  type ToolContent,
   type ToolContext,
 } from 'onward';
 import * as v from 'valibot';
@@ -107,6 +110,25 @@ const due = defineTool({
   execute: ({ on }) => on.getTime(),
 });
 same<CallsOf<typeof due>['args'], { on: string }>();
+
+// a result of parts; streams and events have it as text
+const screenshot = defineTool({
+  name: 'screenshot',
+  description: 'Takes a screenshot.',
+  execute: async () =>
+    toolContent([
+      { type: 'text', text: 'The page:' },
+      { type: 'json', value: { title: 'Home' } },
+      { type: 'image', data: new Uint8Array(1) },
+      { type: 'file', url: 'https://example.com/a.pdf', filename: 'a.pdf' },
+    ]),
+});
+same<CallsOf<typeof screenshot>['result'], ToolContent>();
+same<Stored<ToolContent>, string>();
+// @ts-expect-error an image has no text
+toolContent([{ type: 'image', text: 'x' }]);
+// @ts-expect-error there is no such part
+toolContent([{ type: 'video', url: 'https://example.com/a.mp4' }]);
 
 // no dependencies declared
 defineTool({

@@ -1,5 +1,6 @@
 import type { AgentStepJSON } from '../../agent/agent-state.ts';
 import type { PendingApproval } from '../../events/agent-event.ts';
+import { describedText } from '../../file-facts.ts';
 import { isRecord, parseJson, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf, type FilePart, type ImagePart } from '../../messages/content-part.ts';
 import type { MessageJSON } from '../../messages/message.ts';
@@ -157,7 +158,7 @@ function fromMessage(message: MessageJSON | undefined): Known | null {
   const { toolResult } = message.metadata;
   const { kind = 'ok', editedArgs } = isRecord(toolResult) ? toolResult : {};
   const args = isRecord(editedArgs) ? editedArgs : null;
-  const content = textOf(message.content);
+  const content = describedText(message.content);
   const note =
     args && `[A person changed the arguments to ${JSON.stringify(args)} before this ran.]\n`;
   const text = note && content.startsWith(note) ? content.slice(note.length) : content;

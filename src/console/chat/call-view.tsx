@@ -1,4 +1,5 @@
 import { useState, type ReactElement } from 'react';
+import { ToolFiles } from '../../react/tool-files.tsx';
 import { ValueView } from '../../react/value-view.tsx';
 import { sameJson } from '../../json.ts';
 import { Glyph } from '../glyphs.tsx';
@@ -135,7 +136,7 @@ function TryLine({ number, one, isChanged }: TryLineProps): ReactElement {
 function Values({ item }: { readonly item: CallItem }): ReactElement {
   const { call, result } = item.row;
   const args = call.args ?? call.args_summary;
-  const value = result?.metadata.tool_result;
+  const { tool_result: value, tool_files: files = [] } = result?.metadata ?? {};
   return (
     <dl className="call-values">
       <div>
@@ -147,6 +148,7 @@ function Values({ item }: { readonly item: CallItem }): ReactElement {
           <dt>Result</dt>
           <dd>
             <ValueView value={value} label="Result" />
+            {files.length > 0 && <ToolFiles files={files} />}
           </dd>
         </div>
       )}

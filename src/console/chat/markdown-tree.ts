@@ -1,5 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import remend from 'remend';
+import { safeHref } from '../../react/safe-href.ts';
 
 /** A node of a parsed text, as data: the renderer can only produce what it knows. */
 export interface MarkdownNode {
@@ -8,16 +9,6 @@ export interface MarkdownNode {
   readonly children: readonly MarkdownNode[];
   /** Source lines of the node; empty inside another node. */
   readonly raw: string;
-}
-
-/** Returns the target of a link if it is a page or an email address, else null, which renders as plain text. */
-export function safeHref(target: string): string | null {
-  if (!/^(?:https?:\/\/|mailto:)/i.test(target)) return null;
-  try {
-    return new URL(target).href;
-  } catch {
-    return null;
-  }
 }
 
 const parser = new MarkdownIt({ html: false, linkify: true, breaks: true });

@@ -1,5 +1,6 @@
 import { Fragment, memo, type MemoExoticComponent, type ReactElement, type ReactNode } from 'react';
-import { safeHref, type MarkdownNode } from './markdown-tree.ts';
+import { safeHref } from '../../react/safe-href.ts';
+import type { MarkdownNode } from './markdown-tree.ts';
 import { useMarkdown } from './use-markdown.ts';
 
 export interface MarkdownProps {

@@ -1,3 +1,4 @@
+import { filesText } from '../../file-facts.ts';
 import type { TraceBar, TraceStep } from '../../trace/trace.ts';
 import type { Axis } from './axis.ts';
 import { textWidth } from './text-width.ts';
@@ -144,5 +145,6 @@ function extraOf(bar: TraceBar, waitMs: number, queuedMs: number): LabelPart[] {
   if (bar.answer === 'edited') parts.push('· edited');
   if (bar.pausedMs > 0 && bar.state !== 'waiting')
     parts.push(`· paused ${durationText(bar.pausedMs)}`);
+  if (bar.files) parts.push(`· ${filesText(bar.files)}`);
   return parts.map((text) => ({ text, tone: 'plain' }));
 }

@@ -55,7 +55,8 @@ function sameCallsAtTheEnd(
     if (step === undefined || step.executionId !== state.execution.id) break;
     for (const call of step.toolCalls.toReversed()) {
       const result = step.results.find((r) => r.callId === call.id);
-      const next = canonicalJson([call.name, call.args, result?.kind, result?.value]);
+      const { kind, value, files } = result ?? {};
+      const next = canonicalJson([call.name, call.args, kind, value, files]);
       if (tool === null) [tool, print] = [call.name, next];
       else if (next !== print) return { tool, repeats };
       repeats += 1;

@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject, type JsonValue } from '../../json.ts';
 import type { Message } from '../../messages/message.ts';
 import type { ModelFacts } from './ai-sdk-prompt.ts';
-import { leftOut, sourceOf } from './media-type.ts';
+import { leftOut, sourceOf } from '../../messages/media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
 /** A part of the stored message, while it grows. */

@@ -9,7 +9,7 @@ import { markedSystem, type AiSdkMarkWire } from './ai-sdk-marks.ts';
 import { assistantParts } from './ai-sdk-parts.ts';
 import { resultOutput } from './ai-sdk-result.ts';
 import type { CacheMarks } from './cache-marks.ts';
-import { leftOut, sourceOf } from './media-type.ts';
+import { leftOut, sourceOf } from '../../messages/media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
 export interface ModelFacts {

@@ -1,9 +1,10 @@
+import { isRaster } from '../../file-facts.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../messages/content-part.ts';
 import { isFailedResult } from '../../messages/failed-result.ts';
 import type { Message } from '../../messages/message.ts';
 import type { ModelFacts } from './ai-sdk-prompt.ts';
-import { leftOut, sourceOf } from './media-type.ts';
+import { leftOut, sourceOf } from '../../messages/media-type.ts';
 
 /** Converts a tool message to the output of a result: parts where the wire takes them, else JSON or text. */
 export function resultOutput(message: Message, about: ModelFacts): object {
@@ -59,10 +60,23 @@ function takes(part: ImagePart | FilePart, { provider, version }: ModelFacts): b
   const { url, mediaType } = sourceOf(part);
   if (url !== undefined && (version === 'v2' || !takesAddress.test(provider) || !isWeb(url)))
     return false;
-  if (mediaType.startsWith('image/')) return true;
+  if (mediaType.startsWith('image/')) return isReadable(mediaType, url, provider);
+  // releases of this package throw for files, and its API rejects most names of files
+  if (provider.includes('bedrock') && !provider.includes('anthropic')) return false;
   // the packages drop other files without a word
-  return mediaType === 'application/pdf' || /^(?:openai|azure|google)/.test(provider);
+  if (mediaType === 'application/pdf' || isGoogle(provider)) return true;
+  return /^(?:openai|azure)/.test(provider) && !/^(?:audio|video)\//.test(mediaType);
 }
+
+/** Whether a provider reads images of this type; others reject the whole request, and every later one with it. */
+const isReadable = (mediaType: string, url: string | undefined, provider: string): boolean =>
+  isRaster(mediaType) ||
+  (url !== undefined && mediaType === 'image/*') ||
+  (isGoogle(provider) && /^image\/hei[cf]$/.test(mediaType));
+
+/** Whether it is Gemini: other models of Google Cloud have their own wire. */
+const isGoogle = (provider: string): boolean =>
+  /google|vertex/.test(provider) && !provider.includes('anthropic');
 
 const isWeb = (url: string): boolean => URL.canParse(url) && /^https?:/.test(url);
 
@@ -73,7 +87,7 @@ const whyNot = (part: ImagePart | FilePart, { provider }: ModelFacts): string =>
 
 /** Joins the texts for Gemini, which needs exactly one text for each result. */
 function joined(parts: readonly Record<string, unknown>[], { provider }: ModelFacts): object[] {
-  if (!/google|vertex/.test(provider) || provider.includes('anthropic'))
+  if (!isGoogle(provider))
     return parts.filter(({ type, text }) => type !== 'text' || String(text).trim() !== '');
   const texts = parts.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []));
   const text = texts.filter((each) => each.trim() !== '').join('\n') || 'See the attached parts.';

@@ -10,7 +10,7 @@ import type { InferenceRequest } from '../inference-driver.ts';
 import { SYSTEM, type CacheMarks, type MarkWire } from './cache-marks.ts';
 import { withMark } from './chat-marks.ts';
 import { fieldsFor, type ProviderFields } from './provider-state.ts';
-import { leftOut, sourceOf } from './media-type.ts';
+import { leftOut, sourceOf } from '../../messages/media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
 /** Names that differ between OpenAI and compatible servers. */

@@ -1,3 +1,4 @@
+import { isRaster } from '../../file-facts.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import {
   isBlank,
@@ -6,7 +7,7 @@ import {
   type MessageContent,
 } from '../../messages/content-part.ts';
 import type { Messages } from '../../messages/messages.ts';
-import { sourceOf } from './media-type.ts';
+import { leftOut, sourceOf } from '../../messages/media-type.ts';
 import { assistantItems, type StateOrigin } from './responses-state.ts';
 import { wireIds } from './wire-ids.ts';
 
@@ -28,7 +29,7 @@ export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonO
       const id = toolCallId ?? '';
       const call_id = ids.get(id) ?? id;
       const type = customIds.has(call_id) ? 'custom_tool_call_output' : 'function_call_output';
-      items.push({ type, call_id, output: wireContent(content) });
+      items.push({ type, call_id, output: wireContent(content, resultPart) });
     } else if (role === 'assistant') {
       if (toolCalls.length > 0) ids = wireIds(toolCalls);
       const own = assistantItems(message, ids, dialect);
@@ -45,8 +46,21 @@ export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonO
   return items;
 }
 
-const wireContent = (content: MessageContent): JsonValue =>
-  typeof content === 'string' ? content : spokenParts(content).map(wirePart);
+const wireContent = (content: MessageContent, toWire: typeof wirePart = wirePart): JsonValue =>
+  typeof content === 'string' ? content : spokenParts(content).map((part) => toWire(part));
+
+/** A part of a result. An image that the API does not read, and sound, would fail this request and every later one. */
+function resultPart(part: ContentPart): JsonObject {
+  if (part.type === 'text') return wirePart(part);
+  const { mediaType, url } = sourceOf(part);
+  const isImage = part.type === 'image' || mediaType.startsWith('image/');
+  const isSent = isImage
+    ? isRaster(mediaType) || (url !== undefined && mediaType === 'image/*')
+    : !/^(?:audio|video)\//.test(mediaType);
+  return isSent
+    ? wirePart(part)
+    : { type: 'input_text', text: leftOut(part, 'this API accepts no such part in a tool result') };
+}
 
 function wirePart(part: ContentPart): JsonObject {
   if (part.type === 'text') return { type: 'input_text', text: part.text };

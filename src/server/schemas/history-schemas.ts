@@ -68,6 +68,12 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
         tool_call_id: text,
         tool_name: text,
         tool_result: anything,
+        tool_files: list(
+          object(
+            { type: oneOfTexts(['image', 'file']) },
+            { media_type: text, filename: text, url: text, bytes: count, data: text },
+          ),
+        ),
         tool_error: text,
         tool_error_code: text,
         tool_duration_ms: number,
@@ -114,7 +120,15 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
       pausedMs: number,
       answer: orNull(answers),
     },
-    { approval: ref('ApprovalRecord') },
+    {
+      approval: ref('ApprovalRecord'),
+      files: list(
+        object(
+          { type: oneOfTexts(['image', 'file']) },
+          { mediaType: text, filename: text, url: text, bytes: count, hash: text },
+        ),
+      ),
+    },
   ),
   TraceStep: stepSchema,
   Trace: object({

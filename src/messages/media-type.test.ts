@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FilePart, ImagePart } from '../../messages/content-part.ts';
+import type { FilePart, ImagePart } from './content-part.ts';
 import { leftOut, sourceOf } from './media-type.ts';
 
 const bytes = (...values: readonly (number | string)[]): string =>

@@ -1,4 +1,4 @@
-import type { FilePart, ImagePart } from '../../messages/content-part.ts';
+import type { FilePart, ImagePart } from './content-part.ts';
 
 /** First bytes of known formats, as text in which `.` is any byte. */
 const signatures: readonly (readonly [start: RegExp, mediaType: string])[] = [
@@ -75,7 +75,8 @@ const isSpecific = (mediaType: string | undefined): boolean =>
   /^[\w.+-]+\/[\w.+-]+/.test(mediaType) &&
   mediaType !== 'application/octet-stream';
 
-function typeOfBytes(base64: string): string | undefined {
+/** Returns the media type that the first bytes show; undefined for an unknown format. */
+export function typeOfBytes(base64: string): string | undefined {
   const start = base64.slice(0, 24).replaceAll(/[^\w+/]/g, '');
   if (start.length < 6) return undefined;
   const bytes = atob(start.slice(0, start.length - (start.length % 4)) || 'AAAA');
@@ -91,7 +92,7 @@ function typeOfName(name: string): string | undefined {
 const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '');
 
 /** Splits a data URL; undefined for an address. */
-function dataUrl(url: string | undefined): { data: string; mediaType?: string } | undefined {
+export function dataUrl(url: string | undefined): { data: string; mediaType?: string } | undefined {
   if (url === undefined || !/^data:/i.test(url)) return undefined;
   const comma = url.indexOf(',');
   if (comma < 0) return { data: '' };
