@@ -58,7 +58,7 @@ const anthropicHead = {
   type: 'message',
   id: 'msg_1',
   role: 'assistant',
-  model: 'claude',
+  model: 'claude-sonnet-4-5',
   stop_sequence: null,
   usage: { input_tokens: 10, output_tokens: 5 },
 };
@@ -155,11 +155,11 @@ export const wires: readonly Wire[] = [
   {
     name: 'AI SDK with Anthropic',
     ...anthropic,
-    model: (fetch) => createAnthropic({ apiKey, baseURL: url, fetch })('claude'),
+    model: (fetch) => createAnthropic({ apiKey, baseURL: url, fetch })('claude-sonnet-4-5'),
   },
   {
     name: 'AI SDK with Google',
     ...google,
-    model: (fetch) => createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini'),
+    model: (fetch) => createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini-3-pro-preview'),
   },
 ];

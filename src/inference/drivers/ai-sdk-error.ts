@@ -5,6 +5,7 @@ import { isRecord, jsonText, parseJson } from '../../json.ts';
 import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { connectionError } from './connection-error.ts';
 import { isErrorBody, providerError } from './provider-error.ts';
+import { requestIdIn } from './request-id.ts';
 import { headerMap } from './retry-after.ts';
 
 /** Errors by name: an instance check would fail across copies of their packages. */
@@ -94,6 +95,8 @@ function refusal(error: Record<string, unknown>, now: number, partial: PartialAn
   const body = typeof error['responseBody'] === 'string' ? error['responseBody'] : '';
   if (status === 0) return connectionError(error['cause'] ?? error, now, partial);
   const parsed = parseJson(body);
+  const headers = headerMap(error['responseHeaders']);
+  const requestId = requestIdIn(headers);
   if (status < 400 && !(parsed.ok && isErrorBody(parsed.value)))
     return modelCallFailed(
       {
@@ -101,16 +104,12 @@ function refusal(error: Record<string, unknown>, now: number, partial: PartialAn
         code: 'unreadable_body',
         message: rejected(messageOf(error), body),
         status,
+        ...(requestId !== undefined && { requestId }),
       },
       partial,
     );
   return modelCallFailed(
-    providerError(
-      status,
-      headerMap(error['responseHeaders']),
-      body || JSON.stringify({ message: error['message'] }),
-      now,
-    ),
+    providerError(status, headers, body || JSON.stringify({ message: error['message'] }), now),
     partial,
   );
 }
