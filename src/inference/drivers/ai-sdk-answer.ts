@@ -49,6 +49,11 @@ export class AiSdkAnswer {
     return this.#hasWord;
   }
 
+  /** Whether a web page came in place of an answer, which packages read as an empty stream. */
+  get isPage(): boolean {
+    return this.#report.isPage;
+  }
+
   get partial(): PartialAnswer {
     const toolCalls = this.#calls.inferred(true);
     return {

@@ -67,6 +67,13 @@ const isOwnMistake = (thrown: unknown): boolean =>
   thrown.cause === undefined &&
   !/fetch|network|terminated|socket|connection|closed/i.test(thrown.message);
 
+/** Whether the cause of a package's error is the network, and not its attempt to read the answer. */
+const isBroken = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  !cause.name.startsWith('AI_') &&
+  !isOwnMistake(cause) &&
+  cause.name !== 'ZodError';
+
 /** Returns the error that a package could not read, because it expected an answer. */
 function toldIn({ value, text }: Record<string, unknown>): string | null {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
@@ -97,6 +104,13 @@ function refusal(error: Record<string, unknown>, now: number, partial: PartialAn
   const parsed = parseJson(body);
   const headers = headerMap(error['responseHeaders']);
   const requestId = requestIdIn(headers);
+  const { cause } = error;
+  // a package that read the answer when the connection broke
+  if (status < 400 && isBroken(cause))
+    return connectionError(cause, now, {
+      ...(requestId !== undefined && { requestId }),
+      ...partial,
+    });
   if (status < 400 && !(parsed.ok && isErrorBody(parsed.value)))
     return modelCallFailed(
       {

@@ -35,6 +35,8 @@ export interface AiSdkProviderTool {
   /** Id of the provider, such as `anthropic.web_search_20250305`. */
   readonly id?: string;
   readonly args?: unknown;
+  /** Not used. Some packages declare no other field. */
+  readonly inputSchema?: unknown;
 }
 
 /** Creates the options of `doGenerate` and `doStream`, which differ between specifications only in files. */

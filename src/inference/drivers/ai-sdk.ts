@@ -7,7 +7,7 @@ import type {
   InferenceRequest,
   InferenceResponse,
 } from '../inference-driver.ts';
-import { brokenOff, modelCallFailed } from '../inference-error.ts';
+import { brokenOff, modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
 import { aiSdkMarkWire } from './ai-sdk-marks.ts';
@@ -112,7 +112,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           for (const chunk of chunks) yield chunk;
         }
         watch.signal.throwIfAborted();
-        if (!answer.isFinished) throw brokenOff(answer.partial);
+        if (!answer.isFinished)
+          throw answer.isPage
+            ? unreadable('the server sent a web page', answer.partial)
+            : brokenOff(answer.partial);
       } catch (error) {
         throw watch.isCancelled ? signal.reason : failure(watch, error, answer);
       } finally {
@@ -132,9 +135,12 @@ const dropsSchema = (model: object): boolean =>
 const isStream = (value: unknown): value is ReadableStream<unknown> =>
   isRecord(value) && typeof value['getReader'] === 'function';
 
-const unreadable = (what: string): AgentError =>
-  modelCallFailed({
-    type: 'validation',
-    code: 'unreadable_body',
-    message: `The model's answer cannot be read: ${what}.`,
-  });
+const unreadable = (what: string, partial: PartialAnswer = {}): AgentError =>
+  modelCallFailed(
+    {
+      type: 'validation',
+      code: 'unreadable_body',
+      message: `The model's answer cannot be read: ${what}.`,
+    },
+    partial,
+  );
