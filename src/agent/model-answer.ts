@@ -1,5 +1,6 @@
 import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
+import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { streamOf, type TextStream } from '../errors/redactor.ts';
 import { callId, isUsableCallId } from '../ids.ts';
 import { LeakFilter, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
@@ -170,7 +171,7 @@ export class ModelAnswer {
     this.#log.keepUsage(response ?? {});
     if (isReport(read)) {
       this.#log.keepReport(response ?? {});
-      draft.failure = this.#run.record(read);
+      draft.failure = this.#record(read);
       if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
       return;
     }
@@ -274,13 +275,16 @@ export class ModelAnswer {
     this.#log.keepReport(
       fromHook ? {} : { ...(given !== undefined && { requestId: given }), ...partial },
     );
-    const requestId = draft.modelCall?.requestId;
-    draft.failure = this.#run.record(
-      fromHook
-        ? { type: 'unknown', code: 'hook_failed', message: thrown.message }
-        : { ...failed, ...(requestId !== undefined && { requestId }) },
-    );
+    draft.failure = fromHook
+      ? this.#run.record({ type: 'unknown', code: 'hook_failed', message: thrown.message })
+      : this.#record(failed);
     this.#log.keepPartialUsage(partial);
+  }
+
+  /** Creates the record of a failed call, with the id of its request. */
+  #record(failed: ErrorReport): ErrorRecord {
+    const { requestId } = this.#draft.modelCall ?? {};
+    return this.#run.record({ ...failed, ...(requestId !== undefined && { requestId }) });
   }
 }
 

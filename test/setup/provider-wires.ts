@@ -160,6 +160,7 @@ export const wires: readonly Wire[] = [
   {
     name: 'AI SDK with Google',
     ...google,
-    model: (fetch) => createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini-3-pro-preview'),
+    model: (fetch) =>
+      createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini-3-pro-preview'),
   },
 ];
