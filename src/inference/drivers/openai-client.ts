@@ -138,10 +138,16 @@ const guarded =
     if (response.status < 400) throw redirected(response);
     // an interrupted body still has a status
     const body = await response.text().catch(() => '');
-    throw modelCallFailed(
-      providerError(response.status, headerMap(response.headers), body, clock.now()),
+    throw unread(
+      modelCallFailed(
+        providerError(response.status, headerMap(response.headers), body, clock.now()),
+      ),
     );
   };
+
+/** Hides the message from the SDK, which drops any error whose text has the word "timeout". */
+const unread = (failure: AgentError): AgentError =>
+  Object.defineProperty(failure, 'toString', { value: () => failure.code });
 
 function redirected({ status, headers }: Response): AgentError {
   const requestId = requestIdIn(headerMap(headers));
