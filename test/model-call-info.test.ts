@@ -58,9 +58,10 @@ async function callOf(wire: Wire, answer: Answer, isStream: boolean) {
     return answer(isStream);
   });
   const agent = AgentBuilder.base().withModel(model).build();
-  const state = await agent.run('go', {
-    ...(isStream ? { wiretap: (event: AgentEvent) => events.push(event) } : {}),
-  });
+  const state = await agent.run(
+    'go',
+    isStream ? { wiretap: (event: AgentEvent) => events.push(event) } : {},
+  );
   const step = state.steps.at(0) as AgentStep;
   const read = AgentState.from(JSON.parse(JSON.stringify(state))).steps.at(0);
   expect(read?.modelCall).toEqual(step.modelCall);

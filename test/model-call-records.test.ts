@@ -245,7 +245,7 @@ describe('modelUsage', () => {
     const paused = await root.run('go');
     const stored = AgentState.from(JSON.parse(JSON.stringify(paused)));
     expect(stored.unfinishedStep?.modelCall).toEqual(report(1));
-    const [{ callId = '' } = {}] = stored.pendingApprovals;
+    const callId = stored.pendingApprovals[0]!.callId;
     const state = await root.resume(stored, { approvals: { [callId]: { approve: true } } });
     expect(state.steps.at(0)?.usage).toMatchObject({ input: 1_210 });
     expect(state.steps.at(0)?.modelUsage).toMatchObject({ input: 10 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { defaultRedactor } from '../errors/make-redactor.ts';
-import { modelCallInfo, type ProviderReport } from './model-call-info.ts';
+import { modelCallInfo } from './model-call-info.ts';
 
 const infoOf = (report: object, word: string | null = null, ms: number | null = null) =>
-  modelCallInfo(report as ProviderReport, word, ms, defaultRedactor);
+  modelCallInfo(report, word, ms, defaultRedactor);
 const secret = 'sk-proj-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4';
 
 describe('modelCallInfo', () => {
