@@ -3,8 +3,8 @@ import { modelCallFacts } from './model-call-facts.ts';
 import type { TraceStep } from './trace.ts';
 
 const texts = (step: object): string[] =>
-  modelCallFacts({ inputTokens: 10, outputTokens: 5, ...step } as TraceStep).map(({ text, code }) =>
-    code === undefined ? text : `${text} ${code}`,
+  modelCallFacts({ inputTokens: 10, outputTokens: 5, modelUsage: null, ...step } as TraceStep).map(
+    ({ text, code }) => (code === undefined ? text : `${text} ${code}`),
   );
 const usage = { input: 10, output: 5, total: 15, cachedInput: 0, reasoning: 0 };
 
