@@ -1,6 +1,5 @@
 import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
-import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { streamOf, type TextStream } from '../errors/redactor.ts';
 import { callId, isUsableCallId } from '../ids.ts';
 import { LeakFilter, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
@@ -171,7 +170,7 @@ export class ModelAnswer {
     this.#log.keepUsage(response ?? {});
     if (isReport(read)) {
       this.#log.keepReport(response ?? {});
-      draft.failure = this.#record(read);
+      draft.failure = this.#log.failure(read);
       if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
       return;
     }
@@ -277,14 +276,8 @@ export class ModelAnswer {
     );
     draft.failure = fromHook
       ? this.#run.record({ type: 'unknown', code: 'hook_failed', message: thrown.message })
-      : this.#record(failed);
+      : this.#log.failure(failed);
     this.#log.keepPartialUsage(partial);
-  }
-
-  /** Creates the record of a failed call, with the id of its request. */
-  #record(failed: ErrorReport): ErrorRecord {
-    const { requestId } = this.#draft.modelCall ?? {};
-    return this.#run.record({ ...failed, ...(requestId !== undefined && { requestId }) });
   }
 }
 
