@@ -5,45 +5,12 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as openaiErrors from 'openai/error';
-import { AgentError, ErrorContext, ErrorPolicy } from 'onward';
 import type { InferenceDriver } from 'onward/drivers';
 import { describe, expect, it } from 'vitest';
-import type { ErrorReport } from '../src/errors/error-record.ts';
 import { aiSdkError } from '../src/inference/drivers/ai-sdk-error.ts';
 import { aiSdk } from '../src/inference/drivers/ai-sdk.ts';
 import { openai } from '../src/inference/drivers/openai.ts';
-import { requestOf } from './setup/inference-request.ts';
-
-/** Presets in the order of the columns. */
-const presets = [
-  ErrorPolicy.stopOnAnyError(),
-  ErrorPolicy.production(),
-  ErrorPolicy.retryToolErrors(),
-  ErrorPolicy.ignoreToolErrors(),
-  ErrorPolicy.retryAll(),
-];
-
-/** Formats an error as `type code retryable`, then the decision of each preset after the first failure. */
-function rowOf(thrown: unknown): string {
-  if (!AgentError.is(thrown, 'model_call_failed')) return `threw ${String(thrown)}`;
-  const { type, code, message, retryable = true } = thrown.details['report'] as ErrorReport;
-  const context = { ...ErrorContext.none(), type, message, retryable, modelCall: true };
-  const decisions = presets.map((policy) =>
-    policy.evaluate({ ...context, consecutiveFailures: 1, totalFailures: 1 }),
-  );
-  return [type, code, retryable ? 'retryable' : 'final', '|', ...decisions].join(' ');
-}
-
-async function failureOf(driver: InferenceDriver, isStreamed: boolean): Promise<unknown> {
-  const options = { signal: new AbortController().signal };
-  try {
-    if (!isStreamed) return await driver.infer(requestOf(), options);
-    for await (const _ of driver.stream?.(requestOf(), options) ?? []);
-    return 'no error';
-  } catch (error) {
-    return error;
-  }
-}
+import { failureOf, rowOf } from './setup/error-rows.ts';
 
 const folder = '../shared/fixtures';
 const hasRecordings = existsSync(join(folder, 'INDEX.tsv'));
@@ -76,7 +43,7 @@ function driverFor(api: string, fetch: typeof globalThis.fetch): InferenceDriver
   }
 }
 
-/** Errors of recorded answers, by provider and case. */
+/** Errors of recorded answers, by provider and case; those of Responses are also read by the other driver. */
 async function recordedRows(): Promise<Record<string, string>> {
   const rows: Record<string, string> = {};
   const lines = readFileSync(join(folder, 'INDEX.tsv'), 'utf8').trim().split('\n').slice(1);
@@ -88,12 +55,15 @@ async function recordedRows(): Promise<Record<string, string>> {
     const bytes = readFileSync(join(folder, body));
     const fetch = async () => new Response(bytes, { status, headers });
     rows[`${provider} ${name}`] = rowOf(await failureOf(driverFor(api, fetch), streaming));
+    if (api !== 'openai-responses') continue;
+    const own = openai('m', { ...settings, fetch, api: 'responses' });
+    rows[`${provider} ${name} (own driver)`] = rowOf(await failureOf(own, streaming));
   }
   return rows;
 }
 
 /** Errors of the official OpenAI SDK, by class: those that an HTTP status makes, and those of the connection. */
-async function openaiRows(): Promise<Record<string, string>> {
+async function openaiRows(api: 'chat' | 'responses'): Promise<Record<string, string>> {
   const body = JSON.stringify({ error: { message: 'no', type: 'x', code: null, param: null } });
   const headers = { 'content-type': 'application/json' };
   const statuses = [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529];
@@ -102,7 +72,7 @@ async function openaiRows(): Promise<Record<string, string>> {
     const { name } = openaiErrors.APIError.generate(status, {}, 'no', new Headers()).constructor;
     const answer = async () => new Response(body, { status, headers });
     rows[`${name} ${status}`] = rowOf(
-      await failureOf(openai('m', { ...settings, fetch: answer }), false),
+      await failureOf(openai('m', { ...settings, fetch: answer, api }), false),
     );
   }
   const refused = () =>
@@ -110,11 +80,11 @@ async function openaiRows(): Promise<Record<string, string>> {
       Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } }),
     );
   rows['APIConnectionError'] = rowOf(
-    await failureOf(openai('m', { ...settings, fetch: refused }), false),
+    await failureOf(openai('m', { ...settings, fetch: refused, api }), false),
   );
   const slow = () => Promise.reject(new openaiErrors.APIConnectionTimeoutError());
   rows['APIConnectionTimeoutError'] = rowOf(
-    await failureOf(openai('m', { ...settings, fetch: slow }), false),
+    await failureOf(openai('m', { ...settings, fetch: slow, api }), false),
   );
   return rows;
 }
@@ -183,17 +153,22 @@ describe('handling of provider errors under each preset', () => {
         "openai error-401": "model auth final | stop stop stop stop stop",
         "openai error-429-insufficient-quota": "rate_limit quota final | stop stop stop stop stop",
         "openai-responses error-400-context-length": "model context_length final | stop stop stop stop stop",
+        "openai-responses error-400-context-length (own driver)": "model context_length final | stop stop stop stop stop",
         "openai-responses stream-error-insufficient-quota": "rate_limit quota final | stop stop stop stop stop",
+        "openai-responses stream-error-insufficient-quota (own driver)": "rate_limit quota final | stop stop stop stop stop",
         "openrouter error-429-reset-in-body": "rate_limit rate_limit retryable | stop retry retry retry retry",
         "openrouter error-body-in-http-200": "model server retryable | stop retry stop stop retry",
         "together error-429-reset-header": "rate_limit rate_limit retryable | stop retry retry retry retry",
         "xai error-400-bad-key-string-error": "model auth final | stop stop stop stop stop",
+        "xai error-400-bad-key-string-error (own driver)": "model auth final | stop stop stop stop stop",
       }
     `);
   });
 
-  it('of the OpenAI SDK', async () => {
-    expect(await openaiRows()).toMatchInlineSnapshot(`
+  it('of the OpenAI SDK, the same through Chat Completions and Responses', async () => {
+    const rows = await openaiRows('chat');
+    expect(await openaiRows('responses')).toEqual(rows);
+    expect(rows).toMatchInlineSnapshot(`
       {
         "APIConnectionError": "timeout connection_failed retryable | stop retry retry retry retry",
         "APIConnectionTimeoutError": "timeout connection_failed retryable | stop retry retry retry retry",
@@ -244,7 +219,7 @@ describe('handling of provider errors under each preset', () => {
     const known = (rows: object) => new Set(Object.keys(rows).map((row) => row.split(' ')[0]));
     const left = (module: object, rows: object) =>
       classesIn(module).filter((name) => !known(rows).has(name));
-    expect(left(openaiErrors, await openaiRows())).toMatchInlineSnapshot(`
+    expect(left(openaiErrors, await openaiRows('chat'))).toMatchInlineSnapshot(`
       [
         "APIUserAbortError",
         "ContentFilterFinishReasonError",

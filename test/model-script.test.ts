@@ -1,6 +1,7 @@
 import { AgentBuilder } from 'onward';
+import { openai } from 'onward/drivers/openai';
 import { mockTool } from 'onward/testing';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { modelScript, withModelScript } from './setup/model-script.ts';
 
 const agent = AgentBuilder.base()
@@ -22,6 +23,26 @@ it('scripts a run, with and without streaming, and restores fetch', async () => 
   expect(texts.filter(Boolean)).toEqual(['Nothing ', 'found; ', 'sorry.']);
   expect(globalThis.fetch).toBe(fetch);
   expect(process.env['OPENAI_API_KEY']).not.toBe('sk-scripted');
+});
+
+it.each([
+  ['openai:gpt-5', 'https://api.openai.com/v1/responses', 'input'],
+  [openai('gpt-5', { api: 'chat' }), 'https://api.openai.com/v1/chat/completions', 'messages'],
+])('answers the API that the model of a sample speaks: %s', async (model, address, field) => {
+  for (const options of [{}, { wiretap: () => {} }]) {
+    const asked: [string, Record<string, unknown>][] = [];
+    await withModelScript(script, async () => {
+      const scripted = globalThis.fetch;
+      vi.stubGlobal('fetch', (input: RequestInfo | URL, init?: RequestInit) => {
+        asked.push([String(input), JSON.parse(String(init?.body)) as Record<string, unknown>]);
+        return scripted(input, init);
+      });
+      const other = AgentBuilder.base().withModel(model).withTools(mockTool('search', 'nothing'));
+      expect((await other.build().run('go', options)).output).toBe('Nothing found; sorry.');
+    });
+    expect(asked.map(([url]) => url)).toEqual([address, address]);
+    for (const [, body] of asked) expect(body).toHaveProperty(field);
+  }
 });
 
 it('fails if the run uses fewer answers than the script has', async () => {

@@ -170,7 +170,7 @@ export class ModelAnswer {
     this.#log.keepUsage(response ?? {});
     if (isReport(read)) {
       this.#log.keepReport(response ?? {});
-      draft.failure = this.#run.record(read);
+      draft.failure = this.#log.failure(read);
       if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
       return;
     }
@@ -274,12 +274,9 @@ export class ModelAnswer {
     this.#log.keepReport(
       fromHook ? {} : { ...(given !== undefined && { requestId: given }), ...partial },
     );
-    const requestId = draft.modelCall?.requestId;
-    draft.failure = this.#run.record(
-      fromHook
-        ? { type: 'unknown', code: 'hook_failed', message: thrown.message }
-        : { ...failed, ...(requestId !== undefined && { requestId }) },
-    );
+    draft.failure = fromHook
+      ? this.#run.record({ type: 'unknown', code: 'hook_failed', message: thrown.message })
+      : this.#log.failure(failed);
     this.#log.keepPartialUsage(partial);
   }
 }

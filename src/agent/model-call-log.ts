@@ -1,3 +1,4 @@
+import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import type { InferenceOptions, InferenceResponse } from '../inference/inference-driver.ts';
 import type { PartialAnswer } from '../inference/inference-error.ts';
 import {
@@ -91,6 +92,12 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
   keepPartialUsage(partial: PartialAnswer = {}): void {
     if (!this.isUsageKnown && partial.usage === undefined) this.#draft.notes.push('usageUnknown');
     this.keepUsage(partial);
+  }
+
+  /** Creates the record of a failed call, with the id of its request. Call it after `keepReport`. */
+  failure(report: ErrorReport): ErrorRecord {
+    const { requestId } = this.#draft.modelCall ?? {};
+    return this.#run.record({ ...report, ...(requestId !== undefined && { requestId }) });
   }
 
   /** Writes into the step what the model's provider reported, else the given report. */

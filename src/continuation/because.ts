@@ -213,6 +213,7 @@ const codes: Readonly<Record<string, string>> = {
   auth: "the model provider rejected this assistant's API key",
   quota: "this assistant's account at the model provider has no quota left",
   refusal: 'the model refused to answer',
+  content_filter: "the model provider's content filter blocked the request",
   not_found: "the model provider does not have this assistant's model",
   invalid_request: 'the model provider rejected the request',
   rate_limit: 'the model provider received too many requests',

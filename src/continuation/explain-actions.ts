@@ -185,7 +185,7 @@ const operatorAction = ({ facts, evaluation }: Obstacle): readonly Draft[] =>
     : [];
 
 function errorActions({ code }: ErrorFacts, developerText: string): readonly Draft[] {
-  if (code === 'refusal') return rephraseActions(developerText);
+  if (code === 'refusal' || code === 'content_filter') return rephraseActions(developerText);
   if (code === 'context_length')
     return [change('messages', 'start a new conversation', developerText)];
   const [option, text] = own(operatorChanges, code) ?? [null, 'ask the operator to fix the cause'];

@@ -26,6 +26,8 @@ export interface ModelCallInfo extends ProviderReport {
 const MAX_WORD = 200;
 const MAX_WARNING = 500;
 const MAX_WARNINGS = 8;
+/** Maximum characters of a text that are searched for secrets. */
+const MAX_READ = 10_000;
 
 /** Times of a call in milliseconds; null: there was no first chunk. */
 export interface CallTimes {
@@ -67,6 +69,10 @@ function warningsIn(warnings: unknown, redactor: Pick<Redactor, 'text'>): readon
 function bounded(text: unknown, most: number, redactor: Pick<Redactor, 'text'>): string {
   if (typeof text !== 'string' || text === '') return '';
   // before it is truncated, because half a secret matches no pattern
-  const safe = redactor.text(text).trim();
-  return safe.length > most ? `${safe.slice(0, most - 1)}…` : safe;
+  const safe = redactor.text(text.slice(0, MAX_READ)).trim();
+  if (safe.length <= most) return safe;
+  const end = most - 1;
+  // a character outside of the basic plane has two halves, and one of them alone is no text
+  const isSplit = /[\uD800-\uDBFF]/.test(safe.charAt(end - 1));
+  return `${safe.slice(0, isSplit ? end - 1 : end)}…`;
 }

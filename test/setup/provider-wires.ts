@@ -1,176 +1,23 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
-import type { ModelInput } from 'onward';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { openai } from 'onward/drivers/openai';
-import { completion, delta, toolCall } from './loopback.ts';
+import { chat, responses } from './openai-wires.ts';
+import { anthropicProblem, googleProblem } from './provider-checks.ts';
 import {
-  anthropicProblem,
-  chatProblem,
-  googleProblem,
-  responsesProblem,
-  type BodyCheck,
-} from './provider-checks.ts';
+  argsText,
+  argsValue,
+  callId,
+  finishOf,
+  pieces,
+  type Json,
+  type Numbered,
+  type Said,
+  type Wire,
+} from './wire.ts';
 
-type Json = Record<string, unknown>;
-
-/** A model answer, independent of any provider. */
-export interface Said {
-  readonly thought?: string;
-  readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly args?: string | Json }[];
-  readonly finish?: 'length' | 'content_filter' | 'refusal';
-  /** Sends nothing after the text and leaves the connection open. */
-  readonly hangs?: true;
-  /** Breaks the connection after the text. */
-  readonly breaks?: true;
-  /** Fails with this status instead. */
-  readonly status?: number;
-}
-
-interface Numbered extends Said {
-  readonly n: number;
-}
-
-/** The API of a provider. */
-export interface Wire {
-  readonly name: string;
-  model(fetch: typeof globalThis.fetch): ModelInput;
-  readonly problem: BodyCheck;
-  whole(said: Numbered): Json;
-  /** The events up to the end of the text, and the rest. */
-  stream(said: Numbered): readonly [readonly Json[], readonly Json[]];
-  /** Item ids that later requests may refer to once the answer is complete. */
-  stores(said: Numbered): readonly string[];
-}
-
-const url = 'http://127.0.0.1:9/v1';
-const apiKey = 'none';
-const argsText = (args: string | Json = {}): string =>
-  typeof args === 'string' ? args : JSON.stringify(args);
-const argsValue = (args: string | Json = {}): unknown => {
-  try {
-    return JSON.parse(argsText(args));
-  } catch {
-    return args;
-  }
-};
-const callId = (n: number, i: number): string => `call_${n}_${i}`;
-const finishOf = ({ finish, calls }: Said): string => finish ?? (calls ? 'calls' : 'stop');
-
-const chat: Omit<Wire, 'name' | 'model'> = {
-  problem: chatProblem,
-  stores: () => [],
-  whole(said) {
-    const calls = said.calls?.map(({ name, args }, i) => toolCall(name, args, callId(said.n, i)));
-    const refusal = said.finish === 'refusal' ? { refusal: 'I will not.' } : null;
-    const message = { content: said.text ?? null, ...(calls && { tool_calls: calls }), ...refusal };
-    return completion(message, chatFinish[finishOf(said)]);
-  },
-  stream(said) {
-    const calls = said.calls?.map(({ name, args }, index) =>
-      delta({ tool_calls: [{ index, ...toolCall(name, args, callId(said.n, index)) }] }),
-    );
-    const refusal = said.finish === 'refusal' ? [delta({ refusal: 'I will not.' })] : [];
-    return [
-      [delta({ role: 'assistant' }), ...pieces(said.text).map((text) => delta(text))],
-      [...(calls ?? []), ...refusal, delta({}, chatFinish[finishOf(said)], { usage: chatUsage })],
-    ];
-  },
-};
-const chatUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-const chatFinish: Json & Record<string, string> = {
-  calls: 'tool_calls',
-  stop: 'stop',
-  refusal: 'stop',
-  length: 'length',
-  content_filter: 'content_filter',
-};
-
-const pieces = (text = ''): string[] => text.match(/.{1,5}/gs) ?? [];
-
-const responses: Omit<Wire, 'name' | 'model'> = {
-  problem: responsesProblem,
-  stores: (said) => outputOf(said).map(({ id }) => String(id)),
-  whole: (said) => ({ ...responseOf(said), output: outputOf(said) }),
-  stream(said) {
-    const response = responseOf(said);
-    const created = { type: 'response.created', response: { ...response, status: 'in_progress' } };
-    const events = outputOf(said).map((item, output_index): readonly Json[] => {
-      const added = { type: 'response.output_item.added', output_index, item: emptied(item) };
-      const done = { type: 'response.output_item.done', output_index, item };
-      if (item['type'] !== 'message') return [added, done];
-      const deltas = pieces(said.text).map((text) => ({
-        type: 'response.output_text.delta',
-        item_id: item['id'],
-        output_index,
-        content_index: 0,
-        delta: text,
-      }));
-      return [added, ...deltas, done];
-    });
-    const cut = events.findIndex((list) => list.length > 2) + 1;
-    const end = {
-      type: said.finish === 'length' ? 'response.incomplete' : 'response.completed',
-      response,
-    };
-    const begin = events.slice(0, cut).flat();
-    if (said.hangs || said.breaks) begin.pop();
-    return [
-      [created, ...begin],
-      [...events.slice(cut).flat(), end],
-    ];
-  },
-};
-
-const emptied = (item: Json): Json => ({
-  ...item,
-  ...(item['type'] === 'message' && { content: [] }),
-  ...(item['type'] === 'function_call' && { arguments: '' }),
-});
-
-function responseOf({ n, finish }: Numbered): Json {
-  const reason = finish === 'length' ? 'max_output_tokens' : finish;
-  const isTruncated = finish === 'length' || finish === 'content_filter';
-  return {
-    id: `resp_${n}`,
-    object: 'response',
-    created_at: 1,
-    model: 'gpt-5',
-    status: isTruncated ? 'incomplete' : 'completed',
-    incomplete_details: isTruncated ? { reason } : null,
-    usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
-  };
-}
-
-function outputOf({ n, thought, text, calls = [], finish }: Numbered): readonly Json[] {
-  const part =
-    finish === 'refusal'
-      ? { type: 'refusal', refusal: 'I will not.' }
-      : { type: 'output_text', text, annotations: [] };
-  const message = { type: 'message', id: `msg_${n}`, role: 'assistant', status: 'completed' };
-  return [
-    ...(thought === undefined
-      ? []
-      : [
-          {
-            type: 'reasoning',
-            id: `rs_${n}`,
-            summary: [{ type: 'summary_text', text: thought }],
-            encrypted_content: `secret_${n}`,
-          },
-        ]),
-    ...(text === undefined && finish !== 'refusal' ? [] : [{ ...message, content: [part] }]),
-    ...calls.map(({ name, args }, i) => ({
-      type: 'function_call',
-      id: `fc_${n}_${i}`,
-      call_id: callId(n, i),
-      name,
-      arguments: argsText(args),
-      status: 'completed',
-    })),
-  ];
-}
+export type { Said, Wire } from './wire.ts';
 
 const anthropic: Omit<Wire, 'name' | 'model'> = {
   problem: anthropicProblem,
@@ -211,7 +58,7 @@ const anthropicHead = {
   type: 'message',
   id: 'msg_1',
   role: 'assistant',
-  model: 'claude',
+  model: 'claude-sonnet-4-5',
   stop_sequence: null,
   usage: { input_tokens: 10, output_tokens: 5 },
 };
@@ -239,17 +86,23 @@ const blocksOf = ({ n, thought, text, calls = [] }: Numbered): readonly Json[] =
 const google: Omit<Wire, 'name' | 'model'> = {
   problem: googleProblem,
   stores: () => [],
-  whole: (said) => candidate([...textPart(said.text), ...callParts(said)], said),
+  whole: (said) =>
+    candidate([...thoughtPart(said.thought), ...textPart(said.text), ...callParts(said)], said),
   stream: (said) => [
-    pieces(said.text).map((text) => candidate([{ text }])),
+    [
+      ...thoughtPart(said.thought).map((part) => candidate([part])),
+      ...pieces(said.text).map((text) => candidate([{ text }])),
+    ],
     [candidate(callParts(said), said)],
   ],
 };
 
 const textPart = (text?: string): Json[] => (text === undefined ? [] : [{ text }]);
+const thoughtPart = (text?: string): Json[] =>
+  text === undefined ? [] : [{ text, thought: true }];
 const callParts = ({ n, calls = [] }: Numbered): Json[] =>
   calls.map(({ name, args }, i) => ({
-    functionCall: { name, args: argsValue(args) },
+    functionCall: { id: callId(n, i), name, args: argsValue(args) },
     ...(i === 0 && { thoughtSignature: `sig_${n}` }),
   }));
 const candidate = (parts: readonly Json[], said?: Said): Json => ({
@@ -269,6 +122,9 @@ const googleFinish: Record<string, string> = {
   content_filter: 'SAFETY',
 };
 
+const url = 'http://127.0.0.1:9/v1';
+const apiKey = 'none';
+
 export const wires: readonly Wire[] = [
   {
     name: 'OpenAI chat',
@@ -286,6 +142,12 @@ export const wires: readonly Wire[] = [
     model: (fetch) => createOpenAI({ apiKey, baseURL: url, fetch }).chat('gpt-4o'),
   },
   {
+    name: 'AI SDK with an OpenAI-compatible server',
+    ...chat,
+    model: (fetch) =>
+      createOpenAICompatible({ name: 'local', apiKey, baseURL: url, fetch })('qwen'),
+  },
+  {
     name: 'AI SDK with OpenAI Responses',
     ...responses,
     model: (fetch) => createOpenAI({ apiKey, baseURL: url, fetch }).responses('gpt-5'),
@@ -293,11 +155,12 @@ export const wires: readonly Wire[] = [
   {
     name: 'AI SDK with Anthropic',
     ...anthropic,
-    model: (fetch) => createAnthropic({ apiKey, baseURL: url, fetch })('claude'),
+    model: (fetch) => createAnthropic({ apiKey, baseURL: url, fetch })('claude-sonnet-4-5'),
   },
   {
     name: 'AI SDK with Google',
     ...google,
-    model: (fetch) => createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini'),
+    model: (fetch) =>
+      createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini-3-pro-preview'),
   },
 ];

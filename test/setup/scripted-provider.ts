@@ -7,6 +7,8 @@ export class ScriptedProvider {
   /** Why requests were rejected. */
   readonly problems: string[] = [];
   readonly bodies: Record<string, unknown>[] = [];
+  /** Paths of the requests, with their query. */
+  readonly paths: string[] = [];
   /** Resolves when an answer hangs. */
   readonly hanging: Promise<void>;
   readonly #wire: Wire;
@@ -24,6 +26,8 @@ export class ScriptedProvider {
   async #answer(url: string, init: RequestInit = {}): Promise<Response> {
     const body = JSON.parse(init.body as string) as Record<string, unknown>; // all of these packages send a string
     this.bodies.push(body);
+    const { pathname, search } = new URL(url);
+    this.paths.push(pathname + search);
     const problem = this.#wire.problem(body, this.#stored);
     if (problem !== null) {
       this.problems.push(problem);

@@ -161,6 +161,7 @@ const causes: Readonly<Record<string, string>> = {
   quota: 'raise the quota at the model provider, then ',
   context_length: 'start a new session, or shorten the messages and ',
   refusal: 'rephrase the request in a new message, or ',
+  content_filter: 'change the request in a new message, or ',
 };
 
 function causeText(

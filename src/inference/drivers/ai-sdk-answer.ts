@@ -22,7 +22,7 @@ export class AiSdkAnswer {
   #word: string | null = null;
   #usage: Partial<Usage> | null = null;
   readonly #parts: GrowingPart[] = [];
-  readonly #calls = new AiSdkCalls();
+  readonly #calls: AiSdkCalls;
   /** Parts by type and id: an answer may have any number of them. */
   readonly #partsById: Map<string, GrowingPart> = new Map();
   #hasWord = false;
@@ -34,7 +34,8 @@ export class AiSdkAnswer {
   #lastText: GrowingPart | null = null;
   readonly #reasoning = new ReasoningParts();
 
-  constructor(provider: string, model?: string, account?: string) {
+  constructor(provider: string, model?: string, account?: string, textTools?: ReadonlySet<string>) {
+    this.#calls = new AiSdkCalls(textTools);
     this.#provider = provider;
     this.#origin = { model, account };
     this.#think = hasReasoning.test(provider) ? null : new ThinkFilter();
@@ -46,6 +47,11 @@ export class AiSdkAnswer {
    */
   get isFinished(): boolean {
     return this.#hasWord;
+  }
+
+  /** Whether a web page came in place of an answer, which packages read as an empty stream. */
+  get isPage(): boolean {
+    return this.#report.isPage;
   }
 
   get partial(): PartialAnswer {

@@ -1,5 +1,6 @@
 import type { InferredToolCall } from '../inference-driver.ts';
 import type { GrowingPart } from './ai-sdk-parts.ts';
+import { parseJson } from '../../json.ts';
 import { readCall } from './chat-message.ts';
 
 export interface PartialToolCall {
@@ -16,6 +17,12 @@ export class AiSdkCalls {
   readonly #calls: PartialToolCall[] = [];
   /** An answer may have any number of calls. */
   readonly #byId: Map<string, PartialToolCall[]> = new Map();
+  /** Names of the tools whose input is a text. */
+  readonly #textTools: ReadonlySet<string>;
+
+  constructor(textTools: ReadonlySet<string> = new Set()) {
+    this.#textTools = textTools;
+  }
 
   begin(id: string, name: string): PartialToolCall {
     const index = this.#calls.length;
@@ -42,8 +49,22 @@ export class AiSdkCalls {
 
   /** Reads the calls; those of an answer that was cut off may be incomplete. */
   inferred(cutOff: boolean): InferredToolCall[] {
-    return this.#calls.map(({ id, name, args, isWhole }) =>
-      readCall(id, name, args, cutOff && !isWhole),
-    );
+    return this.#calls.map(({ id, name, args, isWhole }) => {
+      const text = this.#textTools.has(name) ? textIn(args, isWhole) : null;
+      return readCall(
+        id,
+        name,
+        text === null ? args : JSON.stringify({ input: text }),
+        cutOff && !isWhole,
+      );
+    });
   }
+}
+
+/** Returns the input of a custom tool: streamed as it is, and complete as a JSON string; null if it is an object. */
+function textIn(args: string, isWhole: boolean): string | null {
+  if (!isWhole) return args;
+  const parsed = parseJson(args);
+  if (!parsed.ok) return args;
+  return typeof parsed.value === 'string' ? parsed.value : null;
 }

@@ -5,6 +5,7 @@ import { isRecord, jsonText, parseJson } from '../../json.ts';
 import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { connectionError } from './connection-error.ts';
 import { isErrorBody, providerError } from './provider-error.ts';
+import { requestIdIn } from './request-id.ts';
 import { headerMap } from './retry-after.ts';
 
 /** Errors by name: an instance check would fail across copies of their packages. */
@@ -66,6 +67,13 @@ const isOwnMistake = (thrown: unknown): boolean =>
   thrown.cause === undefined &&
   !/fetch|network|terminated|socket|connection|closed/i.test(thrown.message);
 
+/** Whether the cause of a package's error is the network, and not its attempt to read the answer. */
+const isBroken = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  !cause.name.startsWith('AI_') &&
+  !isOwnMistake(cause) &&
+  cause.name !== 'ZodError';
+
 /** Returns the error that a package could not read, because it expected an answer. */
 function toldIn({ value, text }: Record<string, unknown>): string | null {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
@@ -94,6 +102,15 @@ function refusal(error: Record<string, unknown>, now: number, partial: PartialAn
   const body = typeof error['responseBody'] === 'string' ? error['responseBody'] : '';
   if (status === 0) return connectionError(error['cause'] ?? error, now, partial);
   const parsed = parseJson(body);
+  const headers = headerMap(error['responseHeaders']);
+  const requestId = requestIdIn(headers);
+  const { cause } = error;
+  // a package that read the answer when the connection broke
+  if (status < 400 && isBroken(cause))
+    return connectionError(cause, now, {
+      ...(requestId !== undefined && { requestId }),
+      ...partial,
+    });
   if (status < 400 && !(parsed.ok && isErrorBody(parsed.value)))
     return modelCallFailed(
       {
@@ -101,16 +118,12 @@ function refusal(error: Record<string, unknown>, now: number, partial: PartialAn
         code: 'unreadable_body',
         message: rejected(messageOf(error), body),
         status,
+        ...(requestId !== undefined && { requestId }),
       },
       partial,
     );
   return modelCallFailed(
-    providerError(
-      status,
-      headerMap(error['responseHeaders']),
-      body || JSON.stringify({ message: error['message'] }),
-      now,
-    ),
+    providerError(status, headers, body || JSON.stringify({ message: error['message'] }), now),
     partial,
   );
 }

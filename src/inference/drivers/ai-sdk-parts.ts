@@ -55,7 +55,7 @@ export type ProviderCall = {
  */
 export function assistantParts(
   message: Message,
-  about: Pick<ModelFacts, 'provider' | 'version' | 'family' | 'account'>,
+  about: Pick<ModelFacts, 'provider' | 'version' | 'family' | 'account' | 'textTools'>,
   ids: ReadonlyMap<string, string> = wireIds(message.toolCalls),
   isOpen: boolean = true,
 ): object[] {
@@ -86,7 +86,7 @@ export function assistantParts(
       parts.push({ type: 'reasoning', text: part.text ?? '', ...options });
     else if (part.type === 'call') {
       tellWhole();
-      parts.push(...callPart(message, part.call ?? -1, ids, options));
+      parts.push(...callPart(message, part.call ?? -1, ids, options, about));
     } else if (isSame) addText(message.text.slice(at, (at += part.length ?? 0)), options);
   }
   tellExtra(kept.length);
@@ -94,7 +94,7 @@ export function assistantParts(
   if (!extra.some(({ type }) => type === 'file')) parts.push(...fileNotes(message));
   const told = new Set(kept.map(({ call }) => call));
   for (const i of message.toolCalls.keys())
-    if (!told.has(i)) parts.push(...callPart(message, i, ids, null));
+    if (!told.has(i)) parts.push(...callPart(message, i, ids, null, about));
   // signed reasoning alone is no answer
   return parts.some((part) => 'type' in part && part.type !== 'reasoning') ? parts : [];
 }
@@ -164,6 +164,7 @@ function callPart(
   index: number,
   ids: ReadonlyMap<string, string>,
   options: object | null,
+  { textTools }: Pick<ModelFacts, 'textTools'>,
 ): object[] {
   const call = toolCalls[index];
   if (!call) return [];
@@ -173,7 +174,7 @@ function callPart(
       type: 'tool-call',
       toolCallId: ids.get(id) ?? id,
       toolName: wireName(name),
-      input: args,
+      input: textTools?.has(name) && typeof args['input'] === 'string' ? args['input'] : args,
       ...options,
     },
   ];

@@ -20,6 +20,10 @@ export interface ModelFacts {
   readonly account?: string;
   /** How to send cache marks; absent or null if the provider gets none. */
   readonly marks?: AiSdkMarkWire | null;
+  /** Names of the custom tools, whose input is a text. */
+  readonly textTools?: ReadonlySet<string>;
+  /** Whether the package drops the schema of a response format. */
+  readonly dropsSchema?: boolean;
   /** Addresses that the provider fetches by itself, by media type; absent if the package does not say. */
   readonly supportedUrls?: Readonly<Record<string, readonly RegExp[]>>;
 }

@@ -13,12 +13,16 @@ export class AiSdkReport {
   #headerId = '';
   #answerId = '';
   #warnings: readonly string[] = [];
+  #isPage = false;
 
   /** Reads the metadata of a response, which is a part of a stream or a field of a result. */
   metadata({ id, modelId, headers }: Record<string, unknown>): void {
     this.#model = string(modelId) || this.#model;
     this.#answerId = string(id) || this.#answerId;
-    if (isHeaders(headers)) this.#headerId = requestIdIn(headerMap(headers)) ?? '';
+    if (!isHeaders(headers)) return;
+    const read = headerMap(headers);
+    this.#headerId = requestIdIn(read) ?? '';
+    this.#isPage = read['content-type']?.startsWith('text/html') === true;
   }
 
   /** Reads a result, or the start of a stream. */
@@ -26,6 +30,11 @@ export class AiSdkReport {
     if (isRecord(response)) this.metadata(response);
     if (Array.isArray(warnings) && warnings.length > 0)
       this.#warnings = warnings.slice(0, MAX_WARNINGS).map(warningText);
+  }
+
+  /** Whether the server sent a web page, such as that of a proxy. */
+  get isPage(): boolean {
+    return this.#isPage;
   }
 
   get report(): ProviderReport {

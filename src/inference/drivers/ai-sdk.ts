@@ -7,13 +7,13 @@ import type {
   InferenceRequest,
   InferenceResponse,
 } from '../inference-driver.ts';
-import { brokenOff, modelCallFailed } from '../inference-error.ts';
+import { brokenOff, modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
 import { aiSdkMarkWire } from './ai-sdk-marks.ts';
 import { namesOfAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
 import { supportedUrlsOf, type ModelFacts } from './ai-sdk-prompt.ts';
-import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
+import { callOptions, textToolsOf, type AiSdkSettings } from './ai-sdk-request.ts';
 import { checkedPromptCache } from './cache-marks.ts';
 import { familyOf } from './model-family.ts';
 import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
@@ -36,6 +36,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
   const family = familyOf(model.modelId);
   const patience = patienceOf(options);
   const marks = aiSdkMarkWire(model, checkedPromptCache(options.promptCache));
+  const textTools = textToolsOf(options.providerTools);
   let about: ModelFacts | undefined;
   const facts = async (): Promise<ModelFacts> => {
     const supportedUrls = await supportedUrlsOf(model);
@@ -45,6 +46,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       version,
       family,
       marks,
+      textTools,
+      dropsSchema: dropsSchema(model),
       ...(account !== undefined && { account }),
       ...(supportedUrls && { supportedUrls }),
     });
@@ -72,7 +75,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
     ...names,
     async infer(request, { signal }): Promise<InferenceResponse> {
       const watch = new RequestWatch(signal, patience.wholeMs, patience.idleMs, clock);
-      const answer = new AiSdkAnswer(model.provider, family, account);
+      const answer = new AiSdkAnswer(model.provider, family, account, textTools);
       try {
         const result = await ask('doGenerate', request, watch);
         answer.about(result);
@@ -88,7 +91,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
     },
     async *stream(request, { signal }): AsyncGenerator<InferenceChunk> {
       const watch = new RequestWatch(signal, patience.streamMs, patience.idleMs, clock);
-      const answer = new AiSdkAnswer(model.provider, family, account);
+      const answer = new AiSdkAnswer(model.provider, family, account, textTools);
       let reader: ReadableStreamDefaultReader<unknown> | undefined;
       const close = (): void => void reader?.cancel().catch(() => {});
       try {
@@ -109,7 +112,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           for (const chunk of chunks) yield chunk;
         }
         watch.signal.throwIfAborted();
-        if (!answer.isFinished) throw brokenOff(answer.partial);
+        if (!answer.isFinished)
+          throw answer.isPage
+            ? unreadable('the server sent a web page', answer.partial)
+            : brokenOff(answer.partial);
       } catch (error) {
         throw watch.isCancelled ? signal.reason : failure(watch, error, answer);
       } finally {
@@ -121,13 +127,20 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
   };
 }
 
+/** Whether the package says that it sends a response format without its schema. */
+const dropsSchema = (model: object): boolean =>
+  (model as { readonly supportsStructuredOutputs?: unknown }).supportsStructuredOutputs === false;
+
 /** Whether a value has the shape of a stream: it may come from another realm or a polyfill. */
 const isStream = (value: unknown): value is ReadableStream<unknown> =>
   isRecord(value) && typeof value['getReader'] === 'function';
 
-const unreadable = (what: string): AgentError =>
-  modelCallFailed({
-    type: 'validation',
-    code: 'unreadable_body',
-    message: `The model's answer cannot be read: ${what}.`,
-  });
+const unreadable = (what: string, partial: PartialAnswer = {}): AgentError =>
+  modelCallFailed(
+    {
+      type: 'validation',
+      code: 'unreadable_body',
+      message: `The model's answer cannot be read: ${what}.`,
+    },
+    partial,
+  );

@@ -1,4 +1,5 @@
 import type { AgentError } from '../../errors/agent-error.ts';
+import type { ErrorReport } from '../../errors/error-record.ts';
 import { excerpt } from '../../errors/excerpt.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
@@ -179,7 +180,7 @@ export class ChatAnswer {
   }
 
   #unreadable(what: string): AgentError {
-    return modelCallFailed(unreadable(what, this.#origin.status), this.partial);
+    return modelCallFailed(unreadable(what, this.#origin), this.partial);
   }
 }
 
@@ -208,7 +209,7 @@ function readBody(
   const parsed = parseJson(text);
   if (!parsed.ok)
     return modelCallFailed(
-      unreadable(`it is not JSON and starts with: ${excerpt(text, 120)}`, status),
+      unreadable(`it is not JSON and starts with: ${excerpt(text, 120)}`, origin),
     );
   const body = parsed.value;
   const answer = isErrorBody(body) ? null : whole(body, server);
@@ -217,14 +218,17 @@ function readBody(
   return modelCallFailed(
     isErrorBody(body) || isTold
       ? providerError(status, headers, text, now)
-      : unreadable(missing, status),
+      : unreadable(missing, origin),
   );
 }
 
-const unreadable = (what: string, status: number) =>
-  ({
+function unreadable(what: string, { status, headers }: AnswerOrigin): ErrorReport {
+  const requestId = requestIdIn(headers);
+  return {
     type: 'validation',
     code: 'unreadable_body',
     message: `The provider's answer cannot be read: ${what}.`,
     status,
-  }) as const;
+    ...(requestId !== undefined && { requestId }),
+  };
+}

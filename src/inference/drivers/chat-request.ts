@@ -2,7 +2,8 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
 import { cacheMarks, toolPlace, type PromptCache } from './cache-marks.ts';
 import { markField } from './chat-marks.ts';
-import { schemaNote, wireMessages, type ChatDialect } from './chat-wire.ts';
+import { wireMessages, type ChatDialect } from './chat-wire.ts';
+import { schemaNote } from './schema-note.ts';
 import { strictSchema } from './strict-schema.ts';
 
 /** Request settings; all are optional and default to the provider's. */

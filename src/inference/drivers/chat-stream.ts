@@ -39,7 +39,7 @@ export class ChatStream implements AnswerStream {
   /** Reads a chunk; only the first choice is used. */
   read(chunk: Record<string, unknown>): InferenceChunk[] {
     const out: InferenceChunk[] = [];
-    if (this.#source.model === undefined) this.#source = reportIn(chunk);
+    if (this.#source.model === undefined) this.#source = { ...this.#source, ...reportIn(chunk) };
     const report = usageIn(chunk);
     this.#endsWithReport = report !== null;
     if (report) {

@@ -136,7 +136,3 @@ const noSignature: JsonObject = {
 
 /** Servers that fetch a file by its address; the others answer 400. */
 const takesFileAddress = /^https:\/\/openrouter\.ai\//;
-
-/** Instruction for servers that accept no schema; the loop checks the answer anyway. */
-export const schemaNote = (schema: JsonObject): string =>
-  `Answer with one JSON value that follows this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`;

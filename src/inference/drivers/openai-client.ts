@@ -6,6 +6,7 @@ import { defaultRedactor } from '../../errors/redactor.ts';
 import { sha256 } from '../../sha256.ts';
 import { modelCallFailed, readFailure } from '../inference-error.ts';
 import { providerError } from './provider-error.ts';
+import { requestIdIn } from './request-id.ts';
 import { headerMap } from './retry-after.ts';
 
 /** How to reach a server. */
@@ -137,12 +138,19 @@ const guarded =
     if (response.status < 400) throw redirected(response);
     // an interrupted body still has a status
     const body = await response.text().catch(() => '');
-    throw modelCallFailed(
-      providerError(response.status, headerMap(response.headers), body, clock.now()),
+    throw unread(
+      modelCallFailed(
+        providerError(response.status, headerMap(response.headers), body, clock.now()),
+      ),
     );
   };
 
+/** Hides the message from the SDK, which drops any error whose text has the word "timeout". */
+const unread = (failure: AgentError): AgentError =>
+  Object.defineProperty(failure, 'toString', { value: () => failure.code });
+
 function redirected({ status, headers }: Response): AgentError {
+  const requestId = requestIdIn(headerMap(headers));
   const location = headers.get('location') ?? '';
   const target = URL.canParse(location) ? new URL(location).origin : 'another address';
   return modelCallFailed({
@@ -151,6 +159,7 @@ function redirected({ status, headers }: Response): AgentError {
     message: `The server redirects to ${target}, which is not followed. Pass the final URL as { baseURL }.`,
     retryable: false,
     ...(status > 0 ? { status } : null),
+    ...(requestId !== undefined && { requestId }),
   });
 }
 

@@ -37,7 +37,7 @@ describe('the classification of a provider error', () => {
       403,
       error('Your input was flagged by moderation'),
       'model',
-      'invalid_request',
+      'content_filter',
       false,
     ],
     [

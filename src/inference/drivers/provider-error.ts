@@ -13,6 +13,7 @@ export type ProviderErrorKind =
   | 'timeout'
   | 'cancelled'
   | 'context_length'
+  | 'content_filter'
   | 'not_found'
   | 'invalid_request'
   | 'tool_use_failed'
@@ -28,6 +29,7 @@ const meanings: Readonly<
   timeout: { type: 'timeout', retryable: true },
   cancelled: { type: 'timeout', retryable: true },
   context_length: { type: 'model', retryable: false },
+  content_filter: { type: 'model', retryable: false },
   not_found: { type: 'model', retryable: false },
   invalid_request: { type: 'model', retryable: false },
   tool_use_failed: { type: 'validation', retryable: false },
@@ -48,6 +50,14 @@ interface Seen {
 
 const saysOverloaded =
   /overload|capacity|too busy|\bis busy|(?:high|heavy|peak) (?:demand|load|traffic)|slow.?down|too.?many.?requests/;
+
+const isRefusable = (status: number): boolean => [0, 400, 403, 422, 451].includes(status);
+/** Codes of providers that filter what a request contains: Azure, OpenAI, Alibaba. */
+const filterWords =
+  /content_?filter|content_policy|responsible_?ai|moderation|(?:bio|cyber)_policy|data_inspection_failed/;
+/** Messages of those that have no code for it: Anthropic, Azure, DeepSeek, OpenAI, OpenRouter. */
+const filterTexts =
+  /content filter|content management policy|content exists risk|flagged (?:as|by|for)|was flagged|moderation/;
 
 const isUnclear = (status: number): boolean => status === 0 || status === 400;
 
@@ -81,6 +91,16 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
         )),
   ],
   [
+    'content_filter',
+    ({ status, words, said }) =>
+      isRefusable(status) && (filterWords.test(words) || filterTexts.test(said)),
+  ],
+  [
+    // a file, an image or an earlier response that the request names: another model has none either
+    'invalid_request',
+    ({ words }) => /(?:file|image|store|container|response|item)_not_found/.test(words),
+  ],
+  [
     // a 503 that only says "unavailable", or comes from a proxy, is a server error: `server` below
     'overloaded',
     ({ status, words, said }) =>
@@ -108,7 +128,7 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
     'auth',
     ({ status, words, said }) =>
       status === 401 ||
-      (status === 403 && !/moderation|flagged/.test(said)) ||
+      status === 403 ||
       (status < 500 &&
         /api_?key|authentication|unauthori[sz]ed|unauthenticated|permission_denied/.test(words)) ||
       (isUnclear(status) && /api.?key|unauthorized|authentication/.test(said)),
@@ -125,10 +145,14 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
     ({ status, words, said }) =>
       status === 499 || /cancell?ed/.test(words) || (status === 0 && /cancell?ed/.test(said)),
   ],
-  ['server', ({ status }) => status >= 500],
+  [
+    'server',
+    ({ status, words }) => status >= 500 || (status === 0 && words.includes('server_error')),
+  ],
   [
     'invalid_request',
-    ({ status, words }) => status >= 400 || /invalid|bad_request|validation/.test(words),
+    ({ status, words }) =>
+      status >= 400 || /invalid|bad_request|validation|image|unsupported|mismatch/.test(words),
   ],
 ];
 

@@ -85,6 +85,8 @@ export function problemIn(
       message: `The provider's answer cannot be read: its status is ${status}. Do not set background in extraBody.`,
       retryable: false,
     };
+  if (status === 'failed')
+    return { type: 'model', code: 'server', message: 'The provider failed without a message.' };
   const asked = items.find(({ type }) => type === 'mcp_approval_request')?.whole;
   if (!asked) return null;
   return {

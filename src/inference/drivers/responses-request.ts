@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { isBlank } from '../../messages/content-part.ts';
 import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
 import type { ChatSettings } from './chat-request.ts';
-import { schemaNote } from './chat-wire.ts';
 import type { BuiltInTool } from './openai-client.ts';
 import { inputItems, type ResponsesDialect } from './responses-wire.ts';
+import { schemaNote } from './schema-note.ts';
 import { strictSchema } from './strict-schema.ts';
 
 /** Request settings that only the Responses API has. */
@@ -66,7 +66,10 @@ function addTools(
   { tools, toolChoice }: InferenceRequest,
   { builtInTools = [], parallelToolCalls }: ChatSettings & ResponsesSettings,
 ): void {
-  const all: JsonValue[] = tools.map(({ name, description, parameters }) => ({
+  // a custom tool replaces the function of its name, because names are unique
+  const custom = new Set(builtInTools.map((tool) => (tool.type === 'custom' ? tool.name : null)));
+  const functions = tools.filter(({ name }) => !custom.has(name));
+  const all: JsonValue[] = functions.map(({ name, description, parameters }) => ({
     type: 'function',
     name,
     description,
@@ -77,7 +80,7 @@ function addTools(
   all.push(...(builtInTools as unknown as readonly JsonObject[])); // plain data of the SDK's types
   if (all.length === 0) return;
   body['tools'] = all;
-  if (toolChoice !== 'auto') body['tool_choice'] = wireChoice(toolChoice);
+  if (toolChoice !== 'auto') body['tool_choice'] = wireChoice(toolChoice, custom);
   if (parallelToolCalls !== undefined) body['parallel_tool_calls'] = parallelToolCalls;
 }
 
@@ -104,5 +107,7 @@ function wireFormat({ name, schema }: ResponseFormat, isStrict?: boolean): JsonO
   };
 }
 
-const wireChoice = (choice: ToolChoice): JsonValue =>
-  typeof choice === 'string' ? choice : { type: 'function', name: choice.tool };
+const wireChoice = (choice: ToolChoice, custom: ReadonlySet<string | null>): JsonValue =>
+  typeof choice === 'string'
+    ? choice
+    : { type: custom.has(choice.tool) ? 'custom' : 'function', name: choice.tool };

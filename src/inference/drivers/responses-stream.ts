@@ -131,11 +131,11 @@ class ResponsesStream implements AnswerStream {
     const { status, incomplete_details: details } = final;
     const isCut = status === 'incomplete';
     const toolCalls = this.#toolCalls(isCut);
-    const word = isCut && isRecord(details) ? string(details['reason']) : null;
+    const reported = isCut && isRecord(details) ? string(details['reason']) : '';
+    const word = reported || string(status);
     const refusal = items.map((item) => item.refusal).join('') || null;
-    const isEmpty = isCut && isBlank(this.#content) && toolCalls.length === 0 && refusal === null;
+    const isEmpty = isBlank(this.#content) && toolCalls.length === 0 && refusal === null;
     const reason = finishReasonOf(word, !isCut && toolCalls.length > 0, isEmpty);
-    const rawFinishReason = word || string(status);
     const metadata = isCut || refusal !== null ? undefined : this.#metadata(items);
     return {
       ...this.#source,
@@ -144,7 +144,7 @@ class ResponsesStream implements AnswerStream {
       reasoning: this.#reasoning.text || null,
       refusal,
       finishReason: isCut && reason === 'stop' ? 'length' : reason,
-      ...(rawFinishReason === '' ? null : { rawFinishReason }),
+      ...(word === '' ? null : { rawFinishReason: word }),
       usage: this.#report?.usage ?? null,
       ...(this.#report?.cost == null ? null : { cost: this.#report.cost }),
       ...(metadata ? { metadata } : null),
