@@ -89,6 +89,37 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     await Promise.all([browser.leave(), fresh.leave()]);
   });
 
+  it('continue every session of a killed worker within its lease and 2 seconds', async () => {
+    const { client, worker, open, begun, leaseMs } = newScene();
+    const dying = await worker({ sweeps: true });
+    const ids: string[] = [];
+    // what this machine needs now without a death: the bar is for one that has time
+    let longestStart = 0;
+    for (let n = 0; n < 12; n++) {
+      const { id } = await client.create(ann);
+      ids.push(id);
+      const sentAt = performance.now();
+      await client.send(id, planText({ call: 'work', gate: 'end' }), ann);
+      await until(() => begun(id).length === 1);
+      longestStart = Math.max(longestStart, performance.now() - sentAt);
+    }
+    const next = await worker({ sweeps: true });
+    // it has seen the leases of the other one for longer than a lease
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * leaseMs));
+    const killedAt = performance.now();
+    await dying.kill();
+    const delays = new Map<string, number>();
+    await until(() => {
+      for (const id of ids)
+        if (!delays.has(id) && begun(id).length === 2) delays.set(id, performance.now() - killedAt);
+      return delays.size === ids.length;
+    });
+    expect(Math.max(...delays.values())).toBeLessThan(leaseMs + 2_000 + 2 * longestStart);
+    expect(ids.flatMap((id) => begun(id)[1]?.pid)).toEqual(ids.map(() => next.pid));
+    open('end');
+    for (const id of ids) expect(await client.wait(id, ann)).toMatchObject({ output: 'done' });
+  });
+
   it('agree on one of two senders and on one end of two stops', async () => {
     const { client, worker, sender, begun } = newScene();
     const [other] = await Promise.all([sender(), worker()]);
