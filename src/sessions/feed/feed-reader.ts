@@ -40,6 +40,8 @@ export class FeedReader {
   #wasEmpty = false;
   #wasFound = false;
   #isLost: boolean;
+  /** Whether the sink was told that the worker stopped answering. */
+  #isWorkerLost = false;
   #kept: LiveEvent[] | null = null;
 
   constructor(tail: SessionTail, owner: string, sink: FeedSink, start: FeedStart) {
@@ -69,6 +71,17 @@ export class FeedReader {
 
   flush(): void {
     if (!this.#isReading) this.#sink.flush();
+  }
+
+  /** Tells the sink whether the session has lost its worker, if that has changed and the sink has all of the log. */
+  noteWorker(): void {
+    const executionId = this.#executionId;
+    const { isWorkerLost: isLost, sessionId } = this.#tail;
+    if (!this.#isLive || executionId === null || isLost === this.#isWorkerLost) return;
+    this.#isWorkerLost = isLost;
+    const event = { type: 'worker', executionId, isLost } as const;
+    this.#sink.take({ sessionId, owner: this.#owner, seq: null, event }, false);
+    this.flush();
   }
 
   /** Drops live events until the sink has capacity and reads the log again. */
@@ -228,6 +241,7 @@ export class FeedReader {
       this.#accept(live);
       if (!this.#isLive) return;
     }
+    this.noteWorker();
     if (this.#tail.isBusy) this.#askText();
   }
 
