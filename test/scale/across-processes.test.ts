@@ -138,7 +138,7 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     const states = () => readers.map(({ envelopes }) => shown(envelopes));
     await until(() => states().every(({ status }) => status === 'cancelled'));
     const fresh = (await connect(liveOn(client), id)).follow();
-    await fresh.until(() => shown(fresh.envelopes).status === 'cancelled');
+    await until(() => shown(fresh.envelopes).status === 'cancelled');
     for (const state of states()) {
       expect(state.messages).toEqual(shown(fresh.envelopes).messages);
       expect(state.stop).toEqual(shown(fresh.envelopes).stop);
