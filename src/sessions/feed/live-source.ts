@@ -91,3 +91,11 @@ export const isCurrentText = (
   text: TextSoFar | null,
   { executionId, seq }: LogPosition,
 ): text is TextSoFar => text?.executionId === executionId && text.follows >= seq;
+
+/** Whether an event is the first of the execution that comes right after a position. */
+export function beginsAfter(event: AgentEvent, executionId: string | null, seq: number): boolean {
+  if (event.type !== 'AgentStarted' || event.resumed) return false;
+  const { previous } = event;
+  if (executionId === null) return previous === undefined;
+  return previous?.executionId === executionId && previous.seq === seq;
+}
