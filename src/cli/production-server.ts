@@ -52,8 +52,7 @@ export async function startProductionServer(
     files: config.console ? consoleFiles(consoleDir) : null,
     host,
     ports: [options.port ?? config.port ?? DEFAULT_PORT],
-    first: (request) =>
-      health.answer(request) ?? (isClosing ? Promise.resolve(draining()) : null),
+    first: (request) => health.answer(request) ?? (isClosing ? Promise.resolve(draining()) : null),
     command: 'onward serve',
   });
   if (!options.isDetached) project.runtime.start();

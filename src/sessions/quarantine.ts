@@ -91,7 +91,11 @@ export class Quarantine {
   async isolate(sessionId: string): Promise<Stay | null> {
     const { calmMs, holdMs, leaveMs, restMs } = this.#times;
     if (this.#isCalm) return this.#admitted(true);
-    const first = await this.#wait(sessionId, { isAlone: true, isLost: false }, calmMs * (1 + Math.random()));
+    const first = await this.#wait(
+      sessionId,
+      { isAlone: true, isLost: false },
+      calmMs * (1 + Math.random()),
+    );
     if (first || this.#isHeld || performance.now() < this.#restsUntil) return first;
     this.#isHeld = true;
     try {

@@ -104,7 +104,8 @@ export class WorkDispatch {
     const { queue } = this.#options;
     const { local } = queue;
     // one that waits already may wait as one that is not lost
-    const isKnown = (id: string): boolean => this.#lost.has(id) && (local ?? queue).has?.(id) === true;
+    const isKnown = (id: string): boolean =>
+      this.#lost.has(id) && (local ?? queue).has?.(id) === true;
     const news = ids.filter((id) => !isKnown(id));
     this.#lost = new Set(ids);
     return local ? this.#addHere(local, news, true) : this.#addAll(news, true);

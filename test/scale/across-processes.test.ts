@@ -118,7 +118,10 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     await hasEnded(reader);
     expect(notices()).toEqual([true, false]);
     await until(() => answersIn(browser.envelopes).at(-1) === 'Once upon a time.');
-    expect(shown(browser.envelopes).messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(shown(browser.envelopes).messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+    ]);
     await Promise.all([browser.leave(), late.leave()]);
   });
 

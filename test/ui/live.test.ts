@@ -128,7 +128,10 @@ describe('a worker that stops answering', () => {
     expect([isLost(wire), lastOf(wire)]).toEqual([false, 'Once ']);
     wire.send('agent.worker', { status: 'lost' });
     wire.send('agent.worker', { status: 'lost' });
-    expect([isLost(wire), lastOf(wire)]).toEqual([true, expect.stringContaining('stopped answering')]);
+    expect([isLost(wire), lastOf(wire)]).toEqual([
+      true,
+      expect.stringContaining('stopped answering'),
+    ]);
     expect(reduceAll(wire.all).messages.at(-2)?.content).toBe('Once ');
     wire.send('agent.worker', { status: 'found' });
     expect([isLost(wire), lastOf(wire)]).toEqual([false, 'Once ']);

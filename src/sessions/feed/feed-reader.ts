@@ -227,8 +227,7 @@ export class FeedReader {
     this.#marks.finish(event);
     this.#question.cancel();
     if (live) return this.#sink.take(live, true);
-    const { sessionId } = this.#tail;
-    this.#sink.take({ sessionId, owner: this.#owner, seq, event }, false);
+    this.#sink.take({ sessionId: this.#tail.sessionId, owner: this.#owner, seq, event }, false);
   }
 
   #goLive(): void {
