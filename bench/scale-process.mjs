@@ -42,9 +42,12 @@ const driver = {
       }
       return yield { type: 'done', response };
     }
-    if (plan.modelMs !== 0) await sleep(MODEL_MS);
+    if (plan.modelMs !== 0 && plan.approval === undefined) await sleep(MODEL_MS);
     const done = all.slice(asked).filter((message) => message.isAssistant()).length;
-    if (done < (plan.calls ?? 0)) {
+    if (plan.approval !== undefined && done === 0) {
+      response.toolCalls = [{ id: 'pay', name: 'pay', args: { report: plan.approval } }];
+      response.finishReason = 'tool_calls';
+    } else if (done < (plan.calls ?? 0)) {
       response.toolCalls = [{ id: `c${done}`, name: 'work', args: {} }];
       response.finishReason = 'tool_calls';
     } else response.content = 'done';
@@ -56,6 +59,17 @@ const tool = defineTool({
   description: 'Takes a moment.',
   idempotent: true,
   execute: () => sleep(TOOL_MS).then(() => 'ok'),
+});
+
+const pay = defineTool({
+  name: 'pay',
+  description: 'Needs approval, and reports its start.',
+  needsApproval: true,
+  parameters: { type: 'object' },
+  execute: ({ report }) => {
+    send({ started: report, at: now() });
+    return 'paid';
+  },
 });
 
 const store = postgresStore({ connectionString: url, schema });
@@ -70,7 +84,7 @@ const queues = {
 };
 const runtime = new SessionRuntime({
   store,
-  agents: [createAgent({ name: 'bench', driver, tools: [tool] })],
+  agents: [createAgent({ name: 'bench', driver, tools: [tool, pay] })],
   ...(bus !== 'none' && { bus: open[bus]() }),
   queue: queues[queue](),
   work,
@@ -100,6 +114,12 @@ const tasks = {
     const at = now();
     await runtime.stop(id, { owner, wait: true });
     return { at, ms: now() - at };
+  },
+  async approve({ id }) {
+    const [call] = (await runtime.get(id, { owner })).pendingApprovals;
+    const at = now();
+    await runtime.approve(id, call.callId, { owner });
+    return { at };
   },
   /** One read of the store. */
   async control() {

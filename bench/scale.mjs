@@ -1,6 +1,6 @@
 /**
- * Many processes on one PostgreSQL: how work that waits grows with the number of workers, how long a message and a stop
- * take from one process to another, what a streamed chunk costs that crosses processes, and what idle workers ask of the
+ * Many processes on one PostgreSQL: how work that waits grows with the number of workers, how long a message, a stop
+ * and an approval take from one process to another, what a streamed chunk costs that crosses processes, and what idle workers ask of the
  * database. Server, workers and sender are on this machine; each worker is a process.
  *
  *   npm run bench:scale -- [--only throughput,latency,chunks,idle] [--concurrency 10] [--samples 200]
@@ -147,13 +147,17 @@ function percentiles(all) {
   return { p50_ms: at(0.5), p95_ms: at(0.95), p99_ms: at(0.99) };
 }
 
-/** From `send` in one process to the model call in another, and from `stop` to its answer when the run has ended. */
+/**
+ * From `send` in one process to the model call in another, from `stop` to its answer when the run has ended, and from an
+ * approval to the start of its tool.
+ */
 async function latency(bus, queue, count) {
   const { sender, workers, end } = await processes(bus, queue, 1);
   const [worker] = workers;
   await sender.ask('many', { sessions: 20, calls: 0 });
   const starts = [];
   const stops = [];
+  const answers = [];
   const control = [];
   for (let i = 0; i < count; i++) {
     const { id } = await sender.ask('create');
@@ -162,6 +166,12 @@ async function latency(bus, queue, count) {
     starts.push((await begun) - sent.at);
     await wait(Math.random() * 20);
     stops.push((await sender.ask('stop', { id })).ms);
+    const approval = `approval ${i}`;
+    const { id: asking } = await sender.ask('create');
+    await sender.ask('send', { id: asking, plan: { approval }, wait: true });
+    const ran = worker.begins(approval);
+    const answered = await sender.ask('approve', { id: asking });
+    answers.push((await ran) - answered.at);
     // the machine by itself: one read of the same database by the same process
     control.push((await sender.ask('control')).ms);
   }
@@ -169,9 +179,10 @@ async function latency(bus, queue, count) {
   const line = { bus, queue, samples: count };
   print({ case: 'send_to_start', ...line, ...percentiles(starts) });
   print({ case: 'stop_to_stopped', ...line, ...percentiles(stops) });
+  print({ case: 'answer_to_tool', ...line, ...percentiles(answers) });
   print({ case: 'control_one_read', ...line, ...percentiles(control) });
   if (bus === 'none') return;
-  for (const [name, all] of Object.entries({ starts, stops })) {
+  for (const [name, all] of Object.entries({ starts, stops, answers })) {
     const value = round(median(all), 1);
     bars[`${name}_${bus}_${queue}`] = { value, limit: 50, pass: value <= 50 };
   }

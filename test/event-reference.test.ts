@@ -5,6 +5,7 @@ import {
   BroadcastConfig,
   memoryBroadcaster,
   type Envelope,
+  type EnvelopeOf,
   type EnvelopeType,
 } from 'onward/broadcasting';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
@@ -128,6 +129,12 @@ const event = (type: AgentEventType, fields: object = {}): AgentEvent =>
 const envelope = (type: EnvelopeType, payload: object = {}): Envelope =>
   envelopes.find((one) => one.type === type && has(payload)(one.payload))!;
 
+// it comes from the feed of a session, not from a run
+const workerLost: Envelope = {
+  ...(envelope('agent.stream.chunk') as EnvelopeOf<'agent.stream.chunk'>),
+  type: 'agent.worker',
+  payload: { status: 'lost' },
+};
 const piece = '"article":"lamp"}';
 const eventSamples: Record<AgentEventType, unknown> = {
   AgentStarted: event('AgentStarted'),
@@ -171,6 +178,7 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
   },
   'agent.stream.chunk': { 'agent.stream.chunk': envelope('agent.stream.chunk') },
   'agent.reasoning.chunk': { 'agent.reasoning.chunk': envelope('agent.reasoning.chunk') },
+  'agent.worker': { 'agent.worker': workerLost },
   'agent.stream.discarded': { 'agent.stream.discarded': envelope('agent.stream.discarded') },
   'agent.tool.delta': {
     'agent.tool.delta': envelope('agent.tool.delta', { args_delta: piece }),

@@ -147,6 +147,11 @@ export interface EnvelopePayloads {
     /** As in `agent.stream.chunk`. */
     readonly restart?: number;
   };
+  /**
+   * The worker of a running session stopped answering, so that the session waits for another one (`lost`), or the session
+   * has a worker again (`found`). Not in the log, and only over server-sent events.
+   */
+  readonly 'agent.worker': { readonly status: 'lost' | 'found' };
   readonly 'agent.stream.discarded': { readonly step: number; readonly attempt: number };
   readonly 'agent.tool.delta': {
     readonly tool_call_id: string;
@@ -199,7 +204,7 @@ export interface EnvelopeOf<T extends EnvelopeType> {
   readonly agent_id: string;
   /** Only on envelopes of a nested agent. */
   readonly parent_agent_id?: string;
-  /** Number in the log of the execution; null on chunks and deltas, which are not logged. */
+  /** Number in the log of the execution; null on chunks, deltas and `agent.worker`, which are not logged. */
   readonly seq: number | null;
   /** Number of the previous envelope, ignoring filtered ones. A reader that has not seen it missed something. */
   readonly prev: number | null;

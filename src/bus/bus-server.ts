@@ -6,6 +6,11 @@ export interface BusServer {
   open(channels: BusChannels, events: LinkEvents): BusLink;
   /** Whether the server refused a request, and the connection still works. */
   isRefusal(error: unknown): boolean;
+  /**
+   * Whether a refusal is caused by the text of one message of several, and none of them was sent. The others are then
+   * sent without it. Default: no refusal is.
+   */
+  isOfText?(error: unknown): boolean;
   /** Describes a failure as part of a sentence, without secrets. */
   explain(error: unknown): string;
 }

@@ -16,7 +16,7 @@ class FakeLink implements BusLink {
   isClosed = false;
   pings = 0;
   /** Answer of the server to messages and pings. */
-  answer: () => Promise<void> = async () => {};
+  answer: (messages: readonly BusMessage[]) => Promise<void> = async () => {};
 
   constructor(events: LinkEvents, openedAt: number) {
     this.events = events;
@@ -28,11 +28,11 @@ class FakeLink implements BusLink {
   }
   publish(messages: readonly BusMessage[]): Promise<void> {
     this.published.push(messages);
-    return this.answer();
+    return this.answer(messages);
   }
   ping(): Promise<void> {
     this.pings += 1;
-    return this.answer();
+    return this.answer([]);
   }
   async close(): Promise<void> {
     this.isClosed = true;
@@ -65,6 +65,7 @@ function scene(handlers: Partial<BusHandlers> = {}): Scene {
       return link;
     },
     isRefusal: (error) => String(error).includes('refused'),
+    isOfText: (error) => String(error).includes('text'),
     explain: (error) => (error instanceof Error ? error.message : 'unknown'),
   };
   const connection = new ServerConnection(
@@ -259,6 +260,23 @@ describe('sending', () => {
       'Fake refused messages of the bus, which are lost: refused by the server.',
     ]);
     expect(link().texts.at(-1)).toBe('good');
+    expect(connection.isConnected).toBe(true);
+  });
+
+  it('sends the other messages of a batch if the server refuses the text of one', async () => {
+    const { link, connection, settle, log } = await connectedScene();
+    const accepted: string[] = [];
+    link().answer = async (messages) => {
+      const texts = messages.map(({ payload }) => payload.slice(payload.indexOf(':') + 1));
+      if (texts.includes('bad')) throw new Error('refused a text');
+      accepted.push(...texts);
+    };
+    const texts = Array.from({ length: 40 }, (_, i) => (i === 23 ? 'bad' : `m${i}`));
+    for (const text of texts) connection.send(null, text);
+    await settle();
+    expect(accepted).toEqual(texts.filter((text) => text !== 'bad'));
+    expect(link().published.length).toBeLessThan(20);
+    expect(log).toEqual(['Fake refused messages of the bus, which are lost: refused a text.']);
     expect(connection.isConnected).toBe(true);
   });
 

@@ -146,11 +146,25 @@ export class ServerConnection implements BusConnection {
     try {
       await within(link.publish(messages), timeoutMs, clock, current.signal);
     } catch (error) {
-      if (this.#server.isRefusal(error))
-        return this.#failOnce(refused(this.#server.name, this.#server.explain(error)));
-      current.abort(error);
-      throw error;
+      if (!this.#server.isRefusal(error)) {
+        current.abort(error);
+        throw error;
+      }
+      if (messages.length > 1 && this.#server.isOfText?.(error))
+        return this.#publishHalves(link, messages, current);
+      this.#failOnce(refused(this.#server.name, this.#server.explain(error)));
     }
+  }
+
+  /** Finds the refused message of a batch by halves, and sends the others. */
+  async #publishHalves(
+    link: BusLink,
+    messages: readonly BusMessage[],
+    current: AbortController,
+  ): Promise<void> {
+    const middle = messages.length >> 1;
+    await this.#publish(link, messages.slice(0, middle), current);
+    await this.#publish(link, messages.slice(middle), current);
   }
 
   #receive(payload: string): void {

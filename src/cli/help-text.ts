@@ -66,7 +66,8 @@ The config says who may use the API: auth, tokens or both. There is no demo, and
 config. /healthz answers while the process runs. /readyz answers 200 while the store answers and the process does not drain.
 
 SIGTERM or Ctrl-C drains: /readyz answers 503, streams end so that readers reconnect elsewhere, running steps have --grace
-seconds to finish, and what still runs is handed over. A second signal exits immediately.
+seconds to finish, and what still runs is handed over. With --drain-delay, requests are served for that time before, so
+that a proxy notices /readyz first. A second signal exits immediately.
 
 Examples:
   $ onward serve --port 8080

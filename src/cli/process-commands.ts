@@ -13,6 +13,11 @@ export function addProcesses(program: Command, add: Add, act: Act): void {
     .option('--host <address>', 'address to listen on', '0.0.0.0')
     .option('--no-work', 'no runs in this process; `onward worker` processes do the work')
     .addOption(graceOption())
+    .addOption(
+      new Option('--drain-delay <seconds>', 'time to serve on after SIGTERM, not ready')
+        .argParser(wholeNumber(0, 600))
+        .default(0),
+    )
     .action(async (_options, command: Command) => {
       const { serve } = await import('./commands/serve.ts');
       await act(command, (context) => serve(context, command.opts()));

@@ -20,8 +20,11 @@ export interface ProductionServer {
   readonly url: string;
   readonly port: number;
   readonly project: Project;
-  /** Becomes unready, ends the streams, drains the work within the grace, then stops listening. */
-  close(options: { readonly graceMs: number }): Promise<void>;
+  /**
+   * Becomes unready and serves on for `delayMs` (default 0), in which a proxy can notice. Then it ends the streams, drains
+   * the work within the grace, and stops listening.
+   */
+  close(options: { readonly graceMs: number; readonly delayMs?: number }): Promise<void>;
 }
 
 /** Milliseconds that responses in progress have at least. */
@@ -39,6 +42,8 @@ export async function startProductionServer(
     );
   const project = await openProject({ ...options, isShared: true, isProduction: true });
   const health = healthOf(project.store);
+  /** Whether requests are refused. */
+  let isClosing = false;
   const { server, api } = await startAppServer({
     project,
     config,
@@ -47,8 +52,7 @@ export async function startProductionServer(
     files: config.console ? consoleFiles(consoleDir) : null,
     host,
     ports: [options.port ?? config.port ?? DEFAULT_PORT],
-    first: (request) =>
-      health.answer(request) ?? (health.isDraining ? Promise.resolve(draining()) : null),
+    first: (request) => health.answer(request) ?? (isClosing ? Promise.resolve(draining()) : null),
     command: 'onward serve',
   });
   if (!options.isDetached) project.runtime.start();
@@ -56,9 +60,11 @@ export async function startProductionServer(
     url: server.url,
     port: server.port,
     project,
-    async close({ graceMs }) {
-      const endsAt = performance.now() + graceMs;
+    async close({ graceMs, delayMs = 0 }) {
       health.drain();
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      isClosing = true;
+      const endsAt = performance.now() + graceMs;
       // readers reconnect, and a load balancer sends them to another process
       await api.close();
       await project.runtime.close({ graceMs });

@@ -1,4 +1,5 @@
 import { feedsOf } from '../sessions/feed/feeds-of.ts';
+import type { FeedWorker } from '../sessions/feed/live-source.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { RunReporter } from './run-reporter.ts';
 
@@ -16,7 +17,7 @@ export function reportSession(
   runtime: SessionRuntime,
   { sessionId, owner }: { readonly sessionId: string; readonly owner: string },
   { executionId, after }: { readonly executionId: string; readonly after: number },
-  output: Pick<RunReporter, 'event'>,
+  output: Pick<RunReporter, 'event' | 'note'>,
 ): SessionReport {
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -29,7 +30,8 @@ export function reportSession(
     const feed = runtime.follow(sessionId, { owner, executionId, after: position, signal });
     for await (const { event, seq } of feed) {
       last = seq ?? last;
-      if (event.type !== 'gap') output.event(event, seq);
+      if (event.type === 'worker') output.note(workerText(event));
+      else if (event.type !== 'gap') output.event(event, seq);
       moved();
     }
   };
@@ -64,6 +66,11 @@ export function reportSession(
     },
   };
 }
+
+const workerText = ({ isLost }: FeedWorker): string =>
+  isLost
+    ? 'The worker of this session stopped answering. Waiting for another worker.'
+    : 'Another worker continues.';
 
 const wait = (ms: number): Promise<void> =>
   new Promise((resolve) => {

@@ -27,6 +27,7 @@ const glyphs: Readonly<Record<UiStatusType, GlyphName>> = {
   tool_result: 'done',
   error: 'failed',
   info: 'idle',
+  waiting: 'working',
   continuation: 'go',
 };
 

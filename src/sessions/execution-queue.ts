@@ -7,13 +7,23 @@ export interface QueueEntry {
   readonly agent?: string;
   /** Whether a stop was requested for the session. A stop is quick and runs ahead of waiting sessions. */
   readonly isUrgent?: boolean;
+  /**
+   * Whether the worker that ran the session died. The session then comes before those that are not lost, within the
+   * limits of the queue, and is never refused.
+   */
+  readonly isLost?: boolean;
 }
 
 /** Work of this process, for a queue that processes share. */
 export interface LocalWork {
+  /** Whether the session waits or runs in this process. If not implemented, a lost session may be added repeatedly. */
+  has?(sessionId: string): boolean;
   /** Number of additional sessions that this process can work on now. */
   readonly free: number;
-  /** Starts work on a session in this process. Returns false without capacity. */
+  /**
+   * Starts work on a session in this process. Returns false without capacity. A lost session then waits here for it,
+   * before any session that the queue delivers.
+   */
   tryAdd(sessionId: string, entry: QueueEntry): boolean;
 }
 

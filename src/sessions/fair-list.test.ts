@@ -37,6 +37,33 @@ describe('FairList', () => {
     expect([next(), next(), next(), next()]).toEqual(['b1', 'a2', 'c1', 'a3']);
   });
 
+  it('starts lost sessions first, within the limits, and by owner in turn', () => {
+    const list = listWith({ concurrency: 5, maxPerOwner: 2, agents: new Map([['one', 1]]) });
+    for (const id of ['a1', 'b1', 'b2']) list.add(id, id[0] ?? '', '');
+    for (const id of ['b3', 'b4', 'b5', 'c1']) list.add(id, id[0] ?? '', '', true);
+    for (const id of ['d1', 'd2']) list.add(id, id, 'one', true);
+    const begun = beginAll(list);
+    expect(idsOf(begun)).toEqual(['b3', 'c1', 'd1', 'b4', 'a1']);
+    for (const turn of begun) list.end(turn);
+    expect(idsOf(beginAll(list))).toEqual(['d2', 'b5', 'b1']);
+  });
+
+  it('moves a waiting session that is found to be lost before all others, once', () => {
+    const list = listWith({ concurrency: 1 });
+    for (const id of ['a1', 'a2', 'b1']) list.add(id, id[0] ?? '', '');
+    list.add('a2', 'a', '', true);
+    list.add('b1', 'b', '', true);
+    list.add('a2', 'a', '', false);
+    list.add('a2', 'a', '', true);
+    expect(list.size).toBe(3);
+    const order: string[] = [];
+    for (let turn = list.next(); turn; turn = list.next()) {
+      order.push(turn.sessionId);
+      list.end(turn);
+    }
+    expect([order, list.size]).toEqual([['a2', 'b1', 'a1'], 0]);
+  });
+
   it('holds back an owner who is at the limit until one session of that owner ends', () => {
     const list = listWith({ maxPerOwner: 1 });
     for (const id of ['a1', 'a2', 'b1']) list.add(id, id[0] ?? '', '');

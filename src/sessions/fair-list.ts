@@ -8,9 +8,17 @@ export interface FairListLimits {
 }
 
 /** Sessions that share a limit: those of one agent with its own limit, or those of all other agents. */
-interface Lane {
+interface Group {
   readonly limit: number;
   running: number;
+  /** Sessions whose worker died. They come before all others. */
+  readonly lost: Lane;
+  readonly others: Lane;
+}
+
+/** Sessions of a group that come in the order of turns. */
+interface Lane {
+  readonly group: Group;
   /** Lines in the order of their turns, without owners who are at their limit. */
   readonly turns: Set<Line>;
 }
@@ -34,7 +42,7 @@ interface Owner {
 export interface Running {
   readonly sessionId: string;
   readonly owner: Owner;
-  readonly lane: Lane;
+  readonly group: Group;
 }
 
 /**
@@ -43,8 +51,8 @@ export interface Running {
  */
 export class FairList {
   readonly #limits: FairListLimits;
-  readonly #lanes: ReadonlyMap<string, Lane>;
-  readonly #otherAgents: Lane = lane(Number.POSITIVE_INFINITY);
+  readonly #groups: ReadonlyMap<string, Group>;
+  readonly #otherAgents: Group = groupOf(Number.POSITIVE_INFINITY);
   readonly #owners: Map<string, Owner> = new Map();
   readonly #waiting: Map<string, Line> = new Map();
   #running = 0;
@@ -52,7 +60,7 @@ export class FairList {
 
   constructor(limits: FairListLimits) {
     this.#limits = limits;
-    this.#lanes = new Map(Array.from(limits.agents, ([agent, limit]) => [agent, lane(limit)]));
+    this.#groups = new Map(Array.from(limits.agents, ([agent, limit]) => [agent, groupOf(limit)]));
   }
 
   /** Number of waiting sessions. */
@@ -71,17 +79,23 @@ export class FairList {
 
   /** Whether one more session of this owner and agent could run now. */
   canBegin(owner: string, agent: string): boolean {
-    const { running, limit } = this.#laneOf(agent);
+    const { running, limit } = this.#groupOf(agent);
     const own = this.#owners.get(owner)?.running ?? 0;
     return this.free > 0 && running < limit && own < this.#limits.maxPerOwner;
   }
 
-  /** Adds a session. A session that already waits keeps its position. */
-  add(sessionId: string, ownerName: string, agent: string): void {
-    if (this.#waiting.has(sessionId)) return;
+  /**
+   * Adds a session. A session that already waits keeps its position, unless it is found to be lost: its worker died, and
+   * it comes before all sessions that are not lost.
+   */
+  add(sessionId: string, ownerName: string, agent: string, isLost: boolean = false): void {
+    const group = this.#groupOf(agent);
+    const ownLane = isLost ? group.lost : group.others;
+    const before = this.#waiting.get(sessionId);
+    if (before && (!isLost || before.lane === ownLane)) return;
+    this.remove(sessionId);
     const owner = this.#owners.get(ownerName) ?? { name: ownerName, running: 0, lines: new Map() };
     this.#owners.set(ownerName, owner);
-    const ownLane = this.#laneOf(agent);
     const line = owner.lines.get(ownLane) ?? this.#newLine(owner, ownLane);
     line.sessionIds.add(sessionId);
     this.#waiting.set(sessionId, line);
@@ -90,25 +104,22 @@ export class FairList {
   /** Starts the session whose turn it is. Returns null if no waiting session may run now. */
   next(): Running | null {
     if (this.free <= 0) return null;
-    let best = firstTurn(this.#otherAgents);
-    for (const other of this.#lanes.values()) {
-      const line = firstTurn(other);
-      if (line && (!best || line.turn < best.turn)) best = line;
-    }
+    const best = this.#first('lost') ?? this.#first('others');
     if (!best) return null;
     const { owner, lane: ownLane, sessionIds } = best;
+    const { group } = ownLane;
     const [sessionId = ''] = sessionIds;
     this.#running++;
-    ownLane.running++;
+    group.running++;
     owner.running++;
     this.remove(sessionId);
     for (const line of owner.lines.values()) this.#requeue(line);
-    return { sessionId, owner, lane: ownLane };
+    return { sessionId, owner, group };
   }
 
-  end({ owner, lane: ownLane }: Running): void {
+  end({ owner, group }: Running): void {
     this.#running--;
-    ownLane.running--;
+    group.running--;
     owner.running--;
     // an owner who was at the limit gets turns again
     for (const line of owner.lines.values()) if (!line.lane.turns.has(line)) this.#requeue(line);
@@ -131,8 +142,18 @@ export class FairList {
     for (const sessionId of Array.from(this.#waiting.keys())) this.remove(sessionId);
   }
 
-  #laneOf(agent: string): Lane {
-    return this.#lanes.get(agent) ?? this.#otherAgents;
+  #groupOf(agent: string): Group {
+    return this.#groups.get(agent) ?? this.#otherAgents;
+  }
+
+  /** Returns the line whose turn it is in the lanes of this kind; undefined if none may run now. */
+  #first(kind: 'lost' | 'others'): Line | undefined {
+    let best = firstTurn(this.#otherAgents[kind]);
+    for (const group of this.#groups.values()) {
+      const line = firstTurn(group[kind]);
+      if (line && (!best || line.turn < best.turn)) best = line;
+    }
+    return best;
   }
 
   #newLine(owner: Owner, ownLane: Lane): Line {
@@ -156,7 +177,11 @@ export class FairList {
   }
 }
 
-const lane = (limit: number): Lane => ({ limit, running: 0, turns: new Set() });
+function groupOf(limit: number): Group {
+  const group = { limit, running: 0 } as Group;
+  const lane = (): Lane => ({ group, turns: new Set() });
+  return Object.assign(group, { lost: lane(), others: lane() });
+}
 
-const firstTurn = ({ running, limit, turns }: Lane): Line | undefined =>
-  running < limit ? turns.values().next().value : undefined;
+const firstTurn = ({ group, turns }: Lane): Line | undefined =>
+  group.running < group.limit ? turns.values().next().value : undefined;

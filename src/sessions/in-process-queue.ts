@@ -71,16 +71,20 @@ export function localQueue(limits: FairListLimits, maxWaiting: number): LocalQue
     // the runtime reports failures
     running.set(sessionId, (async () => take(sessionId))().then(ended, ended));
   };
-  const put = (sessionId: string, { owner = '', agent = '' }: QueueEntry): void =>
-    list.add(sessionId, owner, agent);
+  const put = (sessionId: string, { owner = '', agent = '', isLost }: QueueEntry): void =>
+    list.add(sessionId, owner, agent, isLost);
 
   const canBegin: LocalQueue['canBegin'] = ({ owner = '', agent = '' }) =>
     work !== null && !isDraining && list.canBegin(owner, agent);
   const add: LocalQueue['add'] = (sessionId, entry = {}) => {
     if (isDraining) return;
     if (entry.isUrgent) return beginUrgent(sessionId);
-    if (list.has(sessionId) || again.has(sessionId) || urgent.has(sessionId)) return;
-    if (waiting() >= maxWaiting) throw queueFull(waiting());
+    if (again.has(sessionId) || urgent.has(sessionId)) return;
+    if (list.has(sessionId)) {
+      if (entry.isLost) put(sessionId, entry);
+      return;
+    }
+    if (waiting() >= maxWaiting && !entry.isLost) throw queueFull(waiting());
     if (running.has(sessionId)) again.set(sessionId, entry);
     else put(sessionId, entry);
     beginWaiting();
@@ -108,7 +112,8 @@ export function localQueue(limits: FairListLimits, maxWaiting: number): LocalQue
     isRunning: (sessionId) => running.has(sessionId),
     canBegin,
     tryAdd(sessionId, entry): boolean {
-      if (!entry.isUrgent && !running.has(sessionId) && !canBegin(entry)) return false;
+      const mayWait = entry.isUrgent || entry.isLost || running.has(sessionId);
+      if (!mayWait && !canBegin(entry)) return false;
       void add(sessionId, entry);
       return true;
     },

@@ -229,6 +229,23 @@ describe('a released lease', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('costs as many statements beside a hundred others as alone', async () => {
+    const { hold, keeper, store, faults } = leaseRig();
+    const ids = Array.from({ length: 100 }, (_, n) => `s${n}`);
+    const held = await Promise.all(ids.map((id) => hold(id)));
+    let reads = 0;
+    faults.find = async (id) => {
+      reads++;
+      // a server answers later
+      await Promise.resolve();
+      return store.find(id);
+    };
+    await Promise.all(held.map(({ lease }) => keeper.release(lease)));
+    expect(reads).toBeLessThanOrEqual(200);
+    for (const id of ids) expect((await store.find(id))?.worker).toBeNull();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('is left alone if another worker holds it', async () => {
     const { hold, keeper, store, take, faults } = leaseRig();
     const { lease } = await hold('a');

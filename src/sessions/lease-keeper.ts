@@ -114,9 +114,11 @@ export class LeaseKeeper {
 
   /** Releases a lease, so that other workers can continue before it expires. */
   async release(lease: Lease): Promise<void> {
-    this.#returns.set(lease.sessionId, { token: lease.token, since: thisMoment() });
+    const { sessionId, token } = lease;
+    const given = { token, since: thisMoment() };
+    this.#returns.set(sessionId, given);
     this.drop(lease);
-    await this.#releaseAll();
+    await this.#tryRelease(sessionId, given);
     this.#keepTime();
   }
 
@@ -225,13 +227,15 @@ export class LeaseKeeper {
   }
 
   async #releaseAll(): Promise<void> {
-    for (const [id, given] of this.#returns) {
-      const isOver = await this.#released(id, given).catch(() => false); // tried again with the next heartbeat
-      // no worker renews it, so it has expired by then
-      const isDone = isOver || msSince(given.since) > this.#times.leaseMs;
-      if (isDone && this.#returns.get(id) === given) this.#returns.delete(id);
-    }
+    for (const [id, given] of this.#returns) await this.#tryRelease(id, given);
     this.#keepTime();
+  }
+
+  async #tryRelease(id: string, given: Return): Promise<void> {
+    const isOver = await this.#released(id, given).catch(() => false); // tried again with the next heartbeat
+    // no worker renews it, so it has expired by then
+    const isDone = isOver || msSince(given.since) > this.#times.leaseMs;
+    if (isDone && this.#returns.get(id) === given) this.#returns.delete(id);
   }
 
   /**

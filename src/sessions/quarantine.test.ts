@@ -7,6 +7,7 @@ const quick: QuarantineTimes = {
   leaveMs: 60,
   restMs: 200,
   aloneMs: 2_000,
+  lostMs: 40,
 };
 const pause = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const gate = (times: Partial<QuarantineTimes> = {}) => new Quarantine({ ...quick, ...times });
@@ -87,6 +88,52 @@ describe('Quarantine', () => {
     await pause(60);
     expect(again.stay).toBeNull();
     expect(await quarantine.join('c')).toMatchObject({ isAlone: false });
+  });
+
+  it('holds no lost session back while it waits for running sessions to end', async () => {
+    const quarantine = gate();
+    const running = await quarantine.join('a');
+    const poison = watched(quarantine.isolate('poison'));
+    await pause(50);
+    const other = watched(quarantine.join('b'));
+    const lost = quarantine.join('lost', true) as Stay;
+    expect([lost.isAlone, lost.mustLeave]).toEqual([false, false]);
+    await pause(60);
+    // it leaves with the others, also where it came after they were asked to
+    const late = quarantine.join('late', true) as Stay;
+    expect([running, lost, late].map((stay) => stay!.mustLeave)).toEqual([true, true, true]);
+    expect(other.stay).toBeUndefined();
+    for (const stay of [running, lost, late]) stay!.leave();
+    await pause(1);
+    expect(poison.stay).toMatchObject({ isAlone: true });
+  });
+
+  it('ends the isolation of a session when no other worker has taken a lost one', async () => {
+    const quarantine = gate();
+    const alone = await quarantine.isolate('poison');
+    const other = watched(quarantine.join('other'));
+    void quarantine.join('taken', true);
+    const lost = watched(quarantine.join('lost', true));
+    quarantine.letPass('taken');
+    await pause(39);
+    expect([other.stay, lost.stay]).toEqual([undefined, undefined]);
+    await pause(2);
+    expect([other.stay, lost.stay]).toMatchObject([{ isAlone: false }, { isAlone: false }]);
+    alone!.leave();
+  });
+
+  it('dismisses waiting sessions, so that lost ones get their turns', async () => {
+    const quarantine = gate();
+    const alone = await quarantine.isolate('poison');
+    const waiting = ['a', 'b', 'c'].map((id) => watched(quarantine.join(id)));
+    const lost = watched(quarantine.join('lost', true));
+    quarantine.dismiss(2);
+    await pause(1);
+    expect(waiting.map(({ stay }) => stay)).toEqual([null, null, undefined]);
+    quarantine.dismiss(10);
+    await pause(1);
+    expect([waiting[2]!.stay, lost.stay]).toEqual([null, undefined]);
+    alone!.leave();
   });
 
   it('lets others run beside an isolated session after `aloneMs`', async () => {

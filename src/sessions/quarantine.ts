@@ -13,6 +13,8 @@ export interface QuarantineTimes {
   readonly restMs: number;
   /** Time that a session runs alone before others may run beside it. */
   readonly aloneMs: number;
+  /** The same when a lost session waits that no other worker has taken. */
+  readonly lostMs: number;
 }
 
 const defaultTimes: QuarantineTimes = {
@@ -21,6 +23,7 @@ const defaultTimes: QuarantineTimes = {
   leaveMs: 30_000,
   restMs: 60_000,
   aloneMs: 60_000,
+  lostMs: 500,
 };
 
 /** A session's admission to this process. */
@@ -39,10 +42,14 @@ interface Place extends Stay {
 
 interface Waiter {
   readonly isAlone: boolean;
+  readonly isLost: boolean;
   settle(stay: Stay | null): void;
 }
 
-/** Isolates a session that has killed workers: while it runs, nothing else runs in this process. */
+/**
+ * Isolates a session that has killed workers: while it runs, nothing else runs in this process, unless other processes
+ * die and no other worker takes what they have left.
+ */
 export class Quarantine {
   readonly #times: QuarantineTimes;
   /** Sessions that run beside each other. */
@@ -51,6 +58,8 @@ export class Quarantine {
   #alone: Place | null = null;
   /** Whether nothing new starts, because a session waits for the running ones to end. */
   #isHeld = false;
+  /** Whether sessions hand over after their step. */
+  #isLeaving = false;
   #restsUntil = 0;
 
   constructor(times: Partial<QuarantineTimes> = {}) {
@@ -58,30 +67,47 @@ export class Quarantine {
   }
 
   /**
-   * Admits a session beside others, immediately unless one has the process for itself. Resolves with null on `close`.
+   * Admits a session beside others, immediately unless one has the process for itself. A lost session, whose worker
+   * died, waits for none that only wants it, and briefly for one that has it. Resolves with null on `close`, and on
+   * `dismiss` if it is not lost.
    */
-  join(sessionId: string): Stay | Promise<Stay | null> {
-    if (this.#isShared) return this.#admitted(false);
-    return this.#wait(sessionId, false, null);
+  join(sessionId: string, isLost: boolean = false): Stay | Promise<Stay | null> {
+    if (this.#admits(isLost)) return this.#admitted(false);
+    const stay = this.#wait(sessionId, { isAlone: false, isLost }, null);
+    if (isLost) {
+      const timer = setTimeout(() => this.#alone?.share(), this.#times.lostMs);
+      void stay.finally(() => clearTimeout(timer));
+    }
+    return stay;
+  }
+
+  /** Lets up to this many waiting sessions go, which wait for their turn in the queue then. Lost ones stay. */
+  dismiss(count: number): void {
+    const waiting = this.#allWaiting().filter(({ isAlone, isLost }) => !isAlone && !isLost);
+    for (const waiter of waiting.slice(0, count)) waiter.settle(null);
   }
 
   /** Admits a session alone. Resolves with null if the process cannot be freed now. */
   async isolate(sessionId: string): Promise<Stay | null> {
     const { calmMs, holdMs, leaveMs, restMs } = this.#times;
     if (this.#isCalm) return this.#admitted(true);
-    const first = await this.#wait(sessionId, true, calmMs * (1 + Math.random()));
+    const first = await this.#wait(
+      sessionId,
+      { isAlone: true, isLost: false },
+      calmMs * (1 + Math.random()),
+    );
     if (first || this.#isHeld || performance.now() < this.#restsUntil) return first;
     this.#isHeld = true;
     try {
-      const ended = await this.#wait(sessionId, true, holdMs);
+      const ended = await this.#wait(sessionId, { isAlone: true, isLost: false }, holdMs);
       if (ended) return ended;
-      for (const place of this.#company) place.mustLeave = true;
-      const left = await this.#wait(sessionId, true, leaveMs);
+      this.#mustLeave(true);
+      const left = await this.#wait(sessionId, { isAlone: true, isLost: false }, leaveMs);
       if (!left) this.#restsUntil = performance.now() + restMs;
       return left;
     } finally {
       this.#isHeld = false;
-      for (const place of this.#company) place.mustLeave = false;
+      this.#mustLeave(false);
       this.#admitWaiting();
     }
   }
@@ -102,18 +128,33 @@ export class Quarantine {
       for (const waiter of Array.from(waiters)) waiter.settle(null);
   }
 
-  get #isShared(): boolean {
-    return this.#alone === null && !this.#isHeld;
+  /** Whether a session may start beside others now. Nothing holds back a lost one but a session that runs alone. */
+  #admits(isLost: boolean): boolean {
+    return this.#alone === null && (isLost || !this.#isHeld);
   }
   get #isCalm(): boolean {
     return this.#alone === null && this.#company.size === 0;
   }
 
-  #wait(sessionId: string, isAlone: boolean, mostMs: number | null): Promise<Stay | null> {
+  #mustLeave(isLeaving: boolean): void {
+    this.#isLeaving = isLeaving;
+    for (const place of this.#company) place.mustLeave = isLeaving;
+  }
+
+  #allWaiting(): readonly Waiter[] {
+    return Array.from(this.#waiters.values(), (waiters) => [...waiters]).flat();
+  }
+
+  #wait(
+    sessionId: string,
+    { isAlone, isLost }: Pick<Waiter, 'isAlone' | 'isLost'>,
+    mostMs: number | null,
+  ): Promise<Stay | null> {
     return new Promise((resolve) => {
       const waiters = this.#waiters.get(sessionId) ?? new Set();
       const waiter: Waiter = {
         isAlone,
+        isLost,
         settle: (stay) => {
           clearTimeout(timer);
           waiters.delete(waiter);
@@ -128,9 +169,9 @@ export class Quarantine {
 
   /** Admits shared sessions first, so that quarantined sessions never run back to back while others wait. */
   #admitWaiting(): void {
-    const waiting = Array.from(this.#waiters.values(), (waiters) => [...waiters]).flat();
+    const waiting = this.#allWaiting();
     for (const waiter of waiting)
-      if (!waiter.isAlone && this.#isShared) waiter.settle(this.#admitted(false));
+      if (!waiter.isAlone && this.#admits(waiter.isLost)) waiter.settle(this.#admitted(false));
     const next = this.#isCalm ? waiting.find(({ isAlone }) => isAlone) : undefined;
     next?.settle(this.#admitted(true));
   }
@@ -139,7 +180,7 @@ export class Quarantine {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const place: Place = {
       isAlone,
-      mustLeave: false,
+      mustLeave: !isAlone && this.#isLeaving,
       share: () => {
         clearTimeout(timer);
         if (this.#alone !== place) return;

@@ -96,7 +96,7 @@ async function followRun(
   const follow = async (): Promise<void> => {
     const feed = runtime.follow(id, { owner, signal: leave.signal, ...started });
     for await (const { event, seq } of feed) {
-      if (event.type !== 'gap') notify(event);
+      if (event.type !== 'gap' && event.type !== 'worker') notify(event);
       if (seq !== null) read = { executionId: event.executionId, seq };
       if (isRead()) return;
     }

@@ -157,7 +157,8 @@ export class SessionWorker {
     }
     const isNew = (id: string): boolean => !this.#working.has(id);
     const lost = expired.filter(isNew);
-    await this.#dispatch.addFound(lost);
+    this.#quarantine.dismiss(lost.length);
+    await this.#dispatch.addLost(lost);
     // a shared queue is about to bring what waits to a process
     const news = this.#isShared
       ? this.#sweep.overdue(waiting).filter(isNew).slice(0, MOST_OVERDUE)
@@ -263,7 +264,9 @@ export class SessionWorker {
   async #placeFor(row: SessionRow): Promise<Stay | null> {
     if (row.stopReason !== null) return this.#quarantine.visit();
     if (!this.lookup.agentNamed(row.agent)) return null;
-    return needsQuarantine(row) ? this.#quarantine.isolate(row.id) : this.#quarantine.join(row.id);
+    if (needsQuarantine(row)) return this.#quarantine.isolate(row.id);
+    // a worker that has released its session is not in the row
+    return this.#quarantine.join(row.id, row.worker !== null);
   }
 }
 

@@ -64,6 +64,43 @@ describe('WorkDispatch.addFound', () => {
   });
 });
 
+describe('WorkDispatch.addLost', () => {
+  it('lets lost sessions wait beside a shared queue, some more with each sweep, each once', async () => {
+    const { taken, queue } = sharedQueue(30);
+    const { dispatch, reads } = setUp({
+      ...queue,
+      local: { free: 30, tryAdd: queue.local.tryAdd, has: (id) => taken.includes(id) },
+    });
+    await dispatch.addLost(ids);
+    expect(taken).toHaveLength(130);
+    await dispatch.addLost(ids);
+    expect(taken.toSorted()).toEqual(ids.toSorted());
+    const { all } = reads;
+    await dispatch.addLost(ids);
+    expect([taken.length, reads.all]).toEqual([250, all]);
+  });
+
+  it('starts sessions of a dead worker before those that wait already, however full the queue is', async () => {
+    const queue = inProcessQueue({ concurrency: 1, maxWaiting: 3 });
+    const began: string[] = [];
+    let end = (): void => {};
+    queue.start(async (id) => {
+      began.push(id);
+      await new Promise<void>((resolve) => (end = resolve));
+    });
+    const { dispatch } = setUp(queue);
+    await dispatch.addFound(['running', 'a', 'b', 'c']);
+    // one of them waits already, as if it were not lost
+    await dispatch.addLost(['c', 'lost']);
+    await dispatch.addLost(['c', 'lost']);
+    for (let n = 0; n < 5; n++) {
+      end();
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    expect(began).toEqual(['running', 'c', 'lost', 'a', 'b']);
+  });
+});
+
 describe('WorkDispatch.wake', () => {
   it.each([
     [false, 0],

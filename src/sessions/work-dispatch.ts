@@ -1,6 +1,11 @@
 import { AgentError } from '../errors/agent-error.ts';
 import type { SessionBus } from './bus/session-bus.ts';
-import { queueFull, type ExecutionQueue, type LocalWork } from './execution-queue.ts';
+import {
+  queueFull,
+  type ExecutionQueue,
+  type LocalWork,
+  type QueueEntry,
+} from './execution-queue.ts';
 import type { SessionRow } from './session-rows.ts';
 import { runtimeClosed } from './session-waits.ts';
 
@@ -17,6 +22,8 @@ export interface WorkDispatchOptions {
 
 /** How many rows of found sessions are read at the same time. */
 const READ_AT_A_TIME = 20;
+/** Most lost sessions that one sweep lets wait for capacity of this process, beside a shared queue. */
+const LOST_AT_A_TIME = 100;
 
 /** Brings sessions that need work to a process: over the queue of this process, a shared one, or the bus. */
 export class WorkDispatch {
@@ -24,6 +31,8 @@ export class WorkDispatch {
   /** Set once the bus is there; null without one. */
   bus: SessionBus | null = null;
   #isDraining = false;
+  /** Lost sessions that the last sweep has added. */
+  #lost: ReadonlySet<string> = new Set();
   readonly #options: WorkDispatchOptions;
 
   constructor(options: WorkDispatchOptions) {
@@ -57,10 +66,14 @@ export class WorkDispatch {
   }
 
   /** Adds a session to the queue of this process. False where the queue is full, or this process does not work. */
-  async add({ id, owner, agent }: WorkSession, isStop: boolean): Promise<boolean> {
+  add({ id, owner, agent }: WorkSession, isStop: boolean): Promise<boolean> {
+    return this.#addEntry(id, { owner, agent, isUrgent: isStop });
+  }
+
+  async #addEntry(id: string, entry: QueueEntry): Promise<boolean> {
     if (this.#isDraining || !(this.works || this.#isShared)) return false;
     try {
-      await this.#options.queue.add(id, { owner, agent, isUrgent: isStop });
+      await this.#options.queue.add(id, entry);
       return true;
     } catch (error) {
       if (!AgentError.is(error, 'queue_full')) throw error;
@@ -80,8 +93,22 @@ export class WorkDispatch {
 
   /** Adds sessions that a sweep has found. */
   addFound(ids: readonly string[]): Promise<void> {
-    const { local } = this.#options.queue;
-    return local ? this.#addHere(local, ids) : this.#addAll(ids);
+    const { queue } = this.#options;
+    if (queue.local) return this.#addHere(queue.local, ids, false);
+    const news = ids.filter((id) => !queue.has?.(id));
+    return this.#addAll(news, false);
+  }
+
+  /** Adds sessions whose workers died, as a sweep has found them. They come before all others. */
+  addLost(ids: readonly string[]): Promise<void> {
+    const { queue } = this.#options;
+    const { local } = queue;
+    // one that waits already may wait as one that is not lost
+    const isKnown = (id: string): boolean =>
+      this.#lost.has(id) && (local ?? queue).has?.(id) === true;
+    const news = ids.filter((id) => !isKnown(id));
+    this.#lost = new Set(ids);
+    return local ? this.#addHere(local, news, true) : this.#addAll(news, true);
   }
 
   /** Resolves when what runs has ended. */
@@ -90,19 +117,19 @@ export class WorkDispatch {
     await this.#options.queue.drain();
   }
 
-  async #addAll(ids: readonly string[]): Promise<void> {
-    const { queue } = this.#options;
-    for await (const row of this.#rows(ids.filter((id) => !queue.has?.(id))))
-      if (!(await this.add(row, false))) return;
+  async #addAll(ids: readonly string[], isLost: boolean): Promise<void> {
+    for await (const row of this.#rows(ids))
+      if (!(await this.#addEntry(row.id, { owner: row.owner, agent: row.agent, isLost }))) return;
   }
 
   /** Takes what there is capacity for, from a random one on: other processes have found the same sessions. */
-  async #addHere(local: LocalWork, ids: readonly string[]): Promise<void> {
-    if (local.free === 0) return;
+  async #addHere(local: LocalWork, ids: readonly string[], isLost: boolean): Promise<void> {
+    let most = isLost ? local.free + LOST_AT_A_TIME : local.free;
+    if (most === 0) return;
     const first = Math.floor(Math.random() * ids.length);
     for await (const row of this.#rows([...ids.slice(first), ...ids.slice(0, first)])) {
-      if (local.free === 0) return;
-      local.tryAdd(row.id, row);
+      if (isLost ? most-- === 0 : local.free === 0) return;
+      local.tryAdd(row.id, { owner: row.owner, agent: row.agent, isLost });
     }
   }
 

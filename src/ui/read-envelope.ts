@@ -93,6 +93,7 @@ const fields: {
     offset: must(isCount),
     restart: maybe(isCount, undefined),
   },
+  'agent.worker': { status: must((status) => status === 'lost' || status === 'found') },
   'agent.stream.discarded': { step: must(isCount), attempt: must(isCount) },
   'agent.tool.delta': {
     tool_call_id: must(isName),
@@ -165,9 +166,15 @@ function checked(value: Record<string, unknown>): ReadEnvelope | null {
   };
 }
 
-/** chunks and deltas are not logged */
-export const isNumbered = (type: unknown): boolean =>
-  type !== 'agent.stream.chunk' && type !== 'agent.reasoning.chunk' && type !== 'agent.tool.delta';
+const unnumbered: ReadonlySet<unknown> = new Set<EnvelopeType>([
+  'agent.stream.chunk',
+  'agent.reasoning.chunk',
+  'agent.tool.delta',
+  'agent.worker',
+]);
+
+/** Whether the log has envelopes of this type. It has no chunks, deltas and notices about workers. */
+export const isNumbered = (type: unknown): boolean => !unnumbered.has(type);
 
 /** Whether the numbers are valid: they start with 1, and each envelope names a previous one. */
 const isPlace = (seq: unknown, prev: unknown): boolean =>

@@ -1,4 +1,4 @@
-import type { Envelope, Refill } from '../broadcasting/envelope.ts';
+import type { Envelope, EnvelopeOf, Refill } from '../broadcasting/envelope.ts';
 import {
   reducerStateOf,
   isForeign,
@@ -27,7 +27,17 @@ function withEnvelope(reducer: ReducerState, envelope: Envelope): ReducerState {
   if (envelope.type === 'agent.stream.chunk') return withChunk(reducer, envelope);
   if (envelope.type === 'agent.reasoning.chunk') return withReasoning(reducer, envelope);
   if (envelope.type === 'agent.tool.delta') return withDelta(reducer, envelope);
+  if (envelope.type === 'agent.worker') return withWorker(reducer, envelope);
   return withLog(reducer, envelope.session_id, entriesOf([envelope]));
+}
+
+/** Notes whether the visible run waits for a worker. A notice about another run is out of date. */
+function withWorker(reducer: ReducerState, envelope: EnvelopeOf<'agent.worker'>): ReducerState {
+  const { session_id, execution_id, payload, timestamp } = envelope;
+  const isOurs = reducer.log.snapshot.run?.id === execution_id && !isForeign(reducer, session_id);
+  const at = payload.status === 'lost' ? timestamp : null;
+  if (!isOurs || (reducer.workerLostAt ?? null) === at) return reducer;
+  return { ...reducer, workerLostAt: at };
 }
 
 /** Returns the state after a page of the log, which fills gaps. Never throws, like `reduceEnvelope`. */
@@ -89,6 +99,7 @@ function withLog(
   if (isForeign(reducer, sessionId)) return reducer;
   const log = withEntries(reducer.log, entries, '');
   if (log === reducer.log) return reducer;
-  const next = { ...reducer, sessionId: reducer.sessionId ?? sessionId, log };
+  // a worker wrote it
+  const next = { ...reducer, sessionId: reducer.sessionId ?? sessionId, log, workerLostAt: null };
   return withoutOver(confirmed(next, reducer.log.snapshot.rows, entries));
 }

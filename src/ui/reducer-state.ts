@@ -1,5 +1,6 @@
 import { own } from '../json.ts';
 import { nestedNote } from './apply-nested.ts';
+import { statusNote } from './apply-status.ts';
 import { hasHole, noText } from './growing-text.ts';
 import { liveRow, type StreamedText } from './streamed-text.ts';
 import { withCallsRow, type LiveCall } from './live-calls.ts';
@@ -35,6 +36,8 @@ export interface ReducerState {
   /** Start of the next text of an attempt, by agent, step and attempt. */
   readonly floors: Readonly<Record<string, number>>;
   readonly calls: readonly LiveCall[];
+  /** When the worker of the visible run stopped answering. The next entry of the log removes it. */
+  readonly workerLostAt?: string | null;
   readonly sent: readonly Sent[];
   readonly sentCount: number;
   /** The messages that this state has produced. */
@@ -119,6 +122,7 @@ export function stateOf(reducer: ReducerState, before?: UiState): UiState {
     stop: run?.stop ?? null,
     usage: run?.usage ?? noUsage,
     stepCount: run?.stepCount ?? 0,
+    isWorkerLost: hasLostWorker(reducer),
     ignored: reducer.ignored ?? 0,
     gap: gapOf(reducer.log),
     textGap: textGapOf(reducer),
@@ -126,6 +130,10 @@ export function stateOf(reducer: ReducerState, before?: UiState): UiState {
     reducer: messages === reducer.shown ? reducer : { ...reducer, shown: messages },
   };
 }
+
+/** Whether the visible run waits for another worker. */
+const hasLostWorker = ({ log, workerLostAt = null }: ReducerState): boolean =>
+  workerLostAt !== null && log.snapshot.run?.status === 'processing';
 
 /** Returns the first gap in log order. */
 function gapOf({ snapshot, order }: LogWindow): LogPlace | null {
@@ -153,7 +161,8 @@ function messagesOf(reducer: ReducerState, before: MessageList | undefined): Mes
 }
 
 /** Returns the unfinished rows after the conversation, with pending user messages. */
-function tailOf({ log, texts, reasoning = null, calls, sent }: ReducerState): UiMessage[] {
+function tailOf(reducer: ReducerState): UiMessage[] {
+  const { log, texts, reasoning = null, calls, sent } = reducer;
   const { run } = log.snapshot;
   const own = sent.map(({ message }) => message);
   if (run?.status !== 'processing') return own;
@@ -164,10 +173,14 @@ function tailOf({ log, texts, reasoning = null, calls, sent }: ReducerState): Ui
   if (row) tail.push(row);
   // nested agents run inside a call
   if (run.open.length > 0) tail.push(...nestedNotes(run, live));
-  if (run.note && !said) tail.push(run.note);
+  if (reducer.workerLostAt != null)
+    tail.push(statusNote(run.id, 'waiting', workerLostText, reducer.workerLostAt));
+  else if (run.note && !said) tail.push(run.note);
   tail.push(...own);
   return tail;
 }
+
+const workerLostText = 'The worker stopped answering. Waiting for another worker…';
 
 function nestedNotes(run: UiRun, live: readonly StreamedText[]): UiMessage[] {
   const notes = new Map<string, UiMessage>();

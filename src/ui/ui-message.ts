@@ -11,6 +11,7 @@ export type UiStatusType =
   | 'tool_result'
   | 'error'
   | 'info'
+  | 'waiting'
   | 'continuation';
 
 export interface UiToolCall {

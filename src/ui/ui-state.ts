@@ -38,6 +38,11 @@ export interface UiState {
   /** Usage of the visible execution. */
   readonly usage: WireUsage;
   readonly stepCount: number;
+  /**
+   * Whether the worker of the visible run stopped answering, so that the run waits for another one. Then the last message
+   * is a status row that says so. Only over server-sent events.
+   */
+  readonly isWorkerLost?: boolean;
   /** Number of invalid inputs: dropped envelopes and replaced fields. */
   readonly ignored?: number;
   /** Position after which something is missing; null if nothing is. */

@@ -92,8 +92,11 @@ describe('connections', () => {
       await admin.query(`drop database ${name} with (force)`);
     });
     const [a, b] = await peers.connect(2);
-    a.send(b, '你好');
+    // sent together: the others arrive
+    for (const text of ['before', '你好', 'after']) a.send(b, text);
     await a.until('it is reported', () => a.failures.length > 0);
+    await b.until('the others arrived', () => b.received.includes('after'));
+    expect(b.received).toContain('before');
     await expectExchange(a, b);
     expect(a.failures).toMatchObject([{ code: 'bus_failed', details: { reason: 'refused' } }]);
     expect(a.connects).toBe(1);

@@ -23,7 +23,7 @@ describe('the report of a session', () => {
         watcher,
         { sessionId: id, ...owner },
         { executionId, after: 0 },
-        { event: (event, seq) => void told.push({ event, seq }) },
+        { event: (event, seq) => void told.push({ event, seq }), note: () => {} },
       );
       await worker.send(id, 'go', { ...owner, executionId, wait: true });
       if (where === 'in another process')
@@ -54,7 +54,7 @@ describe('the report of a session', () => {
       ours,
       { sessionId: id, ...owner },
       { executionId, after: 0 },
-      { event: (_event, seq) => void (seq !== null && numbers.push(seq)) },
+      { event: (_event, seq) => void (seq !== null && numbers.push(seq)), note: () => {} },
     );
     let session = await ours.send(id, 'go', { ...owner, executionId, wait: true });
     session = await theirs.approve(id, session.pendingApprovals[0]!.callId, {
@@ -83,7 +83,7 @@ describe('the report of a session', () => {
       runtime,
       { sessionId: id, ...owner },
       { executionId, after },
-      { event: ({ type }) => void told.push(type) },
+      { event: ({ type }) => void told.push(type), note: (line) => void told.push(line ?? '') },
     );
     await runtime.send(id, 'b', { ...owner, executionId: 'e2', wait: true });
     await report.catchUp();

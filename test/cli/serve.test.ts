@@ -62,6 +62,17 @@ describe('onward serve', () => {
     expect(stderr).toContain('onward serve needs a config');
   });
 
+  it('serves for the drain delay after SIGTERM, while it is not ready', async () => {
+    const { url, outcome, done } = await serving(worldOf(), '--drain-delay', '2');
+    expect(await statusOf(`${url}/readyz`)).toBe(200);
+    outcome.signal('SIGTERM');
+    await until(async () => (await statusOf(`${url}/readyz`)) === 503);
+    const sent = await fetch(`${url}/api/sessions`, post('hello'));
+    expect(sent.status).toBe(201);
+    await done;
+    await expect(fetch(`${url}/readyz`)).rejects.toThrow('fetch failed');
+  });
+
   it.each([{}, { tokens: {} }])('refuses to start without users: %j', async (config) => {
     const { code, stderr } = await cli(worldOf({ tokens: undefined as never, ...config }), 'serve');
     expect(code).toBe(2);

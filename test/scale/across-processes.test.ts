@@ -89,6 +89,103 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     await Promise.all([browser.leave(), fresh.leave()]);
   });
 
+  it('tell readers that the only worker was killed, below its unfinished text, until another one starts', async () => {
+    const { client, worker, open } = newScene();
+    const dying = await worker({ sweeps: true });
+    const { id } = await client.create(ann);
+    const endpoint = liveOn(client);
+    const browser = (await connect(endpoint, id)).follow();
+    const reader = followerOf(client, id);
+    await client.send(id, planText({ say: ['Once ', '@rest', 'upon a time.'] }), ann);
+    await until(() => answersIn(browser.envelopes).at(-1) === 'Once ');
+    await dying.kill();
+    await until(() => shown(browser.envelopes).isWorkerLost);
+    // one that comes now sees the same
+    const late = (await connect(endpoint, id)).follow();
+    await until(() => shown(late.envelopes).isWorkerLost);
+    for (const { envelopes } of [browser, late])
+      expect(shown(envelopes).messages.at(-1)).toMatchObject({
+        role: 'status',
+        content: 'The worker stopped answering. Waiting for another worker…',
+      });
+    expect(answersIn(browser.envelopes).at(-1)).toBe('Once ');
+    const notices = (): unknown[] =>
+      reader.seen.flatMap(({ event }) => (event.type === 'worker' ? event.isLost : []));
+    await until(() => notices().length === 1);
+    await worker({ sweeps: true });
+    await until(() => shown(browser.envelopes).isWorkerLost === false);
+    open('rest');
+    await hasEnded(reader);
+    expect(notices()).toEqual([true, false]);
+    await until(() => answersIn(browser.envelopes).at(-1) === 'Once upon a time.');
+    expect(shown(browser.envelopes).messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+    ]);
+    await Promise.all([browser.leave(), late.leave()]);
+  });
+
+  it('show two readers elsewhere the same stop of a third process, and the next turn', async () => {
+    const { client, worker, sender, open, begun } = newScene();
+    const [stopper] = await Promise.all([sender(), worker()]);
+    const { id } = await client.create(ann);
+    const endpoints = [liveOn(client), liveOn(client)];
+    const readers = await Promise.all(endpoints.map((endpoint) => connect(endpoint, id)));
+    for (const one of readers) one.follow();
+    const following = followerOf(client, id);
+    await client.send(id, planText({ call: 'work' }, { say: ['Half ', '@never', 'whole.'] }), ann);
+    await until(() => readers.every((one) => answersIn(one.envelopes).at(-1) === 'Half '));
+    const stopped = await stopper.call('stop', id, waiting);
+    expect(stopped).toMatchObject({ status: 'stopped' });
+    await hasEnded(following);
+    const states = () => readers.map(({ envelopes }) => shown(envelopes));
+    await until(() => states().every(({ status }) => status === 'cancelled'));
+    const fresh = (await connect(liveOn(client), id)).follow();
+    await until(() => shown(fresh.envelopes).status === 'cancelled');
+    for (const state of states()) {
+      expect(state.messages).toEqual(shown(fresh.envelopes).messages);
+      expect(state.stop).toEqual(shown(fresh.envelopes).stop);
+    }
+    // nothing of the stopped turn hinders the next one
+    await client.send(id, planText({ call: 'work' }, { say: ['Next.'] }), ann);
+    await until(() => readers.every((one) => answersIn(one.envelopes).at(-1) === 'Next.'));
+    await until(() => states().every(({ status }) => status === 'completed'));
+    expect(begun(id)).toHaveLength(2);
+    open('never');
+    await Promise.all([...readers, fresh].map((one) => one.leave()));
+  });
+
+  it('continue every session of a killed worker within its lease and 2 seconds', async () => {
+    const { client, worker, open, begun, leaseMs } = newScene();
+    const dying = await worker({ sweeps: true });
+    const ids: string[] = [];
+    // what this machine needs now without a death: the bar is for one that has time
+    let longestStart = 0;
+    for (let n = 0; n < 12; n++) {
+      const { id } = await client.create(ann);
+      ids.push(id);
+      const sentAt = performance.now();
+      await client.send(id, planText({ call: 'work', gate: 'end' }), ann);
+      await until(() => begun(id).length === 1);
+      longestStart = Math.max(longestStart, performance.now() - sentAt);
+    }
+    const next = await worker({ sweeps: true });
+    // it has seen the leases of the other one for longer than a lease
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * leaseMs));
+    const killedAt = performance.now();
+    await dying.kill();
+    const delays = new Map<string, number>();
+    await until(() => {
+      for (const id of ids)
+        if (!delays.has(id) && begun(id).length === 2) delays.set(id, performance.now() - killedAt);
+      return delays.size === ids.length;
+    });
+    expect(Math.max(...delays.values())).toBeLessThan(leaseMs + 2_000 + 2 * longestStart);
+    expect(ids.flatMap((id) => begun(id)[1]?.pid)).toEqual(ids.map(() => next.pid));
+    open('end');
+    for (const id of ids) expect(await client.wait(id, ann)).toMatchObject({ output: 'done' });
+  });
+
   it('agree on one of two senders and on one end of two stops', async () => {
     const { client, worker, sender, begun } = newScene();
     const [other] = await Promise.all([sender(), worker()]);

@@ -34,6 +34,8 @@ export interface Scene {
   readonly busUrl: string;
   /** A runtime in this process that accepts and reads, and works on nothing. */
   readonly client: SessionRuntime;
+  /** The lease of workers that sweep. */
+  readonly leaseMs: number;
   /** Starts a process that works; without `sweeps` it has only what bus and queue bring. */
   worker(options?: { readonly sweeps?: boolean; readonly busUrl?: string }): Promise<ProcessHandle>;
   /** Starts a process that only accepts messages. */
@@ -108,6 +110,7 @@ export function describeProcesses(
         return {
           busUrl,
           client,
+          leaseMs: SHORTLY.leaseMs,
           worker: ({ sweeps = false, busUrl: url = busUrl } = {}) =>
             started({
               ...job,

@@ -30,6 +30,7 @@ const payloads: Payloads = {
   },
   'agent.reasoning.chunk': { message_id: 'm', step: 1, attempt: 1, content: 'Hm', offset: 0 },
   'agent.stream.discarded': { step: 1, attempt: 1 },
+  'agent.worker': { status: 'lost' },
   'agent.model.fallback': {
     step: 1,
     attempt: 1,

@@ -113,6 +113,45 @@ describe('streamed text', () => {
   });
 });
 
+describe('a worker that stops answering', () => {
+  const frozen = () => {
+    const wire = new Wire().begin();
+    wire.step(1);
+    wire.chunk('m', 'Once ');
+    return wire;
+  };
+  const isLost = (wire: Wire): boolean | undefined => reduceAll(wire.all).isWorkerLost;
+  const lastOf = (wire: Wire): string | undefined => reduceAll(wire.all).messages.at(-1)?.content;
+
+  it('shows below the unfinished text, until the session has a worker again', () => {
+    const wire = frozen();
+    expect([isLost(wire), lastOf(wire)]).toEqual([false, 'Once ']);
+    wire.send('agent.worker', { status: 'lost' });
+    wire.send('agent.worker', { status: 'lost' });
+    expect([isLost(wire), lastOf(wire)]).toEqual([
+      true,
+      expect.stringContaining('stopped answering'),
+    ]);
+    expect(reduceAll(wire.all).messages.at(-2)?.content).toBe('Once ');
+    wire.send('agent.worker', { status: 'found' });
+    expect([isLost(wire), lastOf(wire)]).toEqual([false, 'Once ']);
+  });
+
+  it('is over with the next entry of the log, and is no matter of other runs or sessions', () => {
+    const wire = frozen();
+    wire.send('agent.worker', { status: 'lost' }, { execution_id: 'x0' });
+    wire.send('agent.worker', { status: 'lost' }, { session_id: 'other' });
+    expect(isLost(wire)).toBe(false);
+    wire.send('agent.worker', { status: 'lost' });
+    wire.send('agent.stream.discarded', { step: 1, attempt: 1 });
+    expect(isLost(wire)).toBe(false);
+    wire.send('agent.worker', { status: 'lost' });
+    wire.status('completed');
+    expect(isLost(wire)).toBe(false);
+    expect(reduceAll(wire.all).ignored).toBe(0);
+  });
+});
+
 describe('D66: streamed arguments', () => {
   it('grow on a pending call until the started call replaces it', () => {
     const wire = new Wire().begin();

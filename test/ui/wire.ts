@@ -20,7 +20,7 @@ export class Wire {
     payload: Payload<T>,
     more: Partial<Envelope> = {},
   ): Envelope {
-    const isNumbered = !/chunk$|delta$/.test(type);
+    const isNumbered = !/chunk$|delta$|worker$/.test(type);
     if (isNumbered) this.seq++;
     const envelope = {
       type,

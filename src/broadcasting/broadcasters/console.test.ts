@@ -192,6 +192,10 @@ const rows: readonly (readonly [Envelope, string])[] = [
     'agent.reasoning.chunk: step 3 "Hm"',
   ],
   [
+    { ...base, type: 'agent.worker', seq: null, prev: null, payload: { status: 'lost' } },
+    'agent.worker: lost',
+  ],
+  [
     { ...base, type: 'agent.stream.discarded', payload: { step: 3, attempt: 2 } },
     '#12 agent.stream.discarded: step 3, attempt 2',
   ],

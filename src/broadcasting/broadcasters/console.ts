@@ -60,6 +60,8 @@ function what({ type, payload: p }: Envelope): string {
       return p.is_complete ? `step ${p.step} complete` : `step ${p.step} ${shown(p.content)}`;
     case 'agent.reasoning.chunk':
       return `step ${p.step} ${shown(p.content)}`;
+    case 'agent.worker':
+      return p.status;
     case 'agent.stream.discarded':
       return `step ${p.step}, attempt ${p.attempt}`;
     case 'agent.tool.delta':

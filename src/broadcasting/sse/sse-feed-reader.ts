@@ -1,6 +1,12 @@
+import { isoTime, systemClock } from '../../clock.ts';
 import type { FeedReader } from '../../sessions/feed/feed-reader.ts';
 import type { FeedSink } from '../../sessions/feed/feed-sink.ts';
-import type { FollowedEvent, LiveEvent, LiveStreamed } from '../../sessions/feed/live-source.ts';
+import type {
+  FeedWorker,
+  FollowedEvent,
+  LiveEvent,
+  LiveStreamed,
+} from '../../sessions/feed/live-source.ts';
 import { envelopeOf } from '../envelope-of.ts';
 import type { Envelope } from '../envelope.ts';
 import type { SseEncoder } from './sse-encoder.ts';
@@ -27,6 +33,8 @@ export class SseFeedReader implements FeedSink {
   #executionId: string;
   /** Number of the last envelope that the client got; filtered events do not count. */
   #shown: number;
+  /** The agent of the session, once an event has named it. */
+  #agentId = 'agent';
   /** Whether the client has no position. It has read the conversation, so a pruned log is no gap for it. */
   #isNew: boolean;
 
@@ -74,6 +82,8 @@ export class SseFeedReader implements FeedSink {
       if (!isNew) this.stream.write(resetFrame(executionId));
       return;
     }
+    if (event.type === 'worker') return this.#takeWorker(followed.sessionId, event);
+    if (event.parentAgentId === null) this.#agentId = event.agentId;
     if (isLive) return this.#takeLive(followed as LiveEvent); // a gap is not live
     if (seq === null) return;
     const { sessionId } = followed;
@@ -98,6 +108,21 @@ export class SseFeedReader implements FeedSink {
     if (error !== null) this.#host.failed(error);
     this.#started(error);
     this.stream.end();
+  }
+
+  /** Sent to every client, whatever its config: text that it shows may not continue for a while. */
+  #takeWorker(sessionId: string, { executionId, isLost }: FeedWorker): void {
+    const envelope: Envelope = {
+      type: 'agent.worker',
+      session_id: sessionId,
+      execution_id: executionId,
+      agent_id: this.#agentId,
+      seq: null,
+      prev: null,
+      timestamp: isoTime(systemClock.now()),
+      payload: { status: isLost ? 'lost' : 'found' },
+    };
+    this.stream.write(sseBytes(envelope));
   }
 
   #takeLive(live: LiveEvent): void {

@@ -3,6 +3,7 @@ export {
   type OnwardMark,
   type OnwardMetadata,
   type OnwardRetry,
+  type OnwardWorker,
   type OnwardStatus,
   type OnwardStop,
   type UiFinishReason,

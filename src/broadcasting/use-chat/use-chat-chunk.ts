@@ -27,11 +27,20 @@ export type OnwardRetry = {
   readonly message: string;
 };
 
-/** Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status and retry reach only `onData`. */
+/**
+ * The worker of the run stopped answering, so that the run waits for another one (`lost`), or it has a worker again
+ * (`found`).
+ */
+export type OnwardWorker = { readonly status: 'lost' | 'found' };
+
+/**
+ * Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status, retry and worker reach only `onData`.
+ */
 export type OnwardDataParts = {
   'onward-stop': OnwardStop;
   'onward-status': OnwardStatus;
   'onward-retry': OnwardRetry;
+  'onward-worker': OnwardWorker;
 };
 
 /** On every assistant message; all but the first come when the run stops or pauses. */

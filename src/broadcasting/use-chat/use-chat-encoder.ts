@@ -48,6 +48,13 @@ export class UiMessageEncoder {
     ];
   }
 
+  /** Notifies a client that shows the message whether its run has lost its worker. */
+  worker(isLost: boolean): Chunks {
+    if (!this.#hasBegun) return none;
+    const data = { status: isLost ? 'lost' : 'found' } as const;
+    return [{ type: 'data-onward-worker', data, transient: true }];
+  }
+
   /** Closes the message after the last event. */
   close(): Chunks {
     if (this.#closing.length > 0) return this.#closing;

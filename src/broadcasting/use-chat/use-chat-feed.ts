@@ -63,6 +63,10 @@ async function* read(
       next = feed.next();
       const { seq, event }: FollowedEvent = result.value;
       if (event.type === 'gap') continue;
+      if (event.type === 'worker') {
+        yield { seq, event };
+        continue;
+      }
       last = seq ?? last;
       if (event.parentAgentId === null) mayBeOver = isEnding(event) && last > after;
       yield { seq, event };
@@ -122,7 +126,7 @@ export async function* sessionEvents(
   const executionId = options.executionId ?? session.executionId;
   if (executionId === null) return;
   const events = runEvents(runtime, { sessionId, owner, executionId, pollMs });
-  for await (const { event } of events) yield event;
+  for await (const { event } of events) if (event.type !== 'worker') yield event;
 }
 
 const notStarted = (executionId: string): AgentError =>

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../events/agent-event.ts';
 import { AgentError } from '../../errors/agent-error.ts';
+import type { FeedWorker } from '../../sessions/feed/live-source.ts';
 import type { UiMessageChunk } from './use-chat-chunk.ts';
 import { UiMessageEncoder } from './use-chat-encoder.ts';
 
@@ -37,7 +38,7 @@ async function* numberless(events: AsyncIterable<AgentEvent>): AsyncGenerator<Fe
 export interface FeedEvent {
   /** Number in the log; null for an event that is not logged. */
   readonly seq: number | null;
-  readonly event: AgentEvent;
+  readonly event: AgentEvent | FeedWorker;
 }
 
 /** Converts events to chunks. Events up to `after` are read but not sent: the client has them. */
@@ -50,6 +51,10 @@ export async function* chunksOf(
   let isSilent = after > 0;
   try {
     for await (const { seq, event } of feed) {
+      if (event.type === 'worker') {
+        if (!isSilent) yield* encoder.worker(event.isLost);
+        continue;
+      }
       const chunks = encoder.push(event);
       if (isSilent && seq !== null && seq <= after) continue;
       if (isSilent) yield* encoder.begin();

@@ -2,7 +2,7 @@ import { invalidOption } from '../../errors/agent-error.ts';
 import { packageMissing } from '../bus-errors.ts';
 import type { MessageBus } from '../message-bus.ts';
 import { serverBus, type ServerBusOptions } from '../server-bus.ts';
-import { explainFailure, isRefusal } from './postgres-failures.ts';
+import { explainFailure, isOfText, isRefusal } from './postgres-failures.ts';
 import { postgresLink, type ListenClientLike } from './postgres-link.ts';
 
 export type { ListenClientLike } from './postgres-link.ts';
@@ -40,6 +40,7 @@ export function postgresBus(options: PostgresBusOptions = {}): MessageBus {
       name: 'PostgreSQL',
       open: (channels, events) => postgresLink({ client: makeClient, timeoutMs }, channels, events),
       isRefusal,
+      isOfText,
       explain: explainFailure,
     };
   });

@@ -26,6 +26,9 @@ export function isRefusal(error: unknown): boolean {
   return isSqlState(code) && !/^(?:08|25|57)/.test(code);
 }
 
+/** Whether the text of a message was refused: the encoding of the database does not support it. */
+export const isOfText = (error: unknown): boolean => codeOf(error).startsWith('22');
+
 export function explainFailure(error: unknown): string {
   const code = codeOf(error);
   if (isSqlState(code))

@@ -12,12 +12,14 @@ export interface ServeOptions {
   readonly work: boolean;
   /** Seconds in which running work may finish at the end. */
   readonly grace: number;
+  /** Seconds in which the process, when it is to end, still serves requests but is not ready. */
+  readonly drainDelay: number;
 }
 
 /** Serves the API in production until the process is stopped, then drains. */
 export async function serve(context: CliContext, options: ServeOptions): Promise<number> {
   const { io } = context;
-  const { host, port, work, grace } = options;
+  const { host, port, work, grace, drainDelay } = options;
   const server = await startProductionServer({
     ...(await configuredProject(context, 'serve')),
     host,
@@ -43,11 +45,13 @@ export async function serve(context: CliContext, options: ServeOptions): Promise
       `${oneLine(project.name, 80)} on ${url} with ${counted(agents.length, 'agent')}, ${project.storeLabel}${work ? '' : ', without work'}`,
     );
   await ended;
+  if (!context.isJson && drainDelay > 0)
+    context.note(`Not ready. Serving for ${counted(drainDelay, 'second')} more.`);
   if (!context.isJson)
     context.note(
       `Draining for at most ${counted(grace, 'second')}. Press Ctrl-C again to exit now.`,
     );
-  await server.close({ graceMs: grace * 1_000 });
+  await server.close({ graceMs: grace * 1_000, delayMs: drainDelay * 1_000 });
   if (!context.isJson) context.note('Stopped. Other processes continue unfinished runs.');
   return 0;
 }

@@ -57,6 +57,19 @@ describe('the turns of one process in a shared queue', () => {
     expect(began).toEqual(['a', 'a']);
   });
 
+  it('let lost sessions wait in this process, and start them before jobs and other sessions', async () => {
+    const { turns, began, end, job, promoted } = harness({ concurrency: 1 });
+    void turns.work(job({ sessionId: 'a' }));
+    expect(turns.tryAdd('other', {})).toBe(false);
+    expect(turns.tryAdd('lost', { isLost: true })).toBe(true);
+    expect([turns.has('lost'), turns.has('a'), turns.has('other')]).toEqual([true, true, false]);
+    expect(await turns.work(job({ sessionId: 'b' }))).toMatchObject({ afterMs: 5_000 });
+    await end('a');
+    expect([began, promoted]).toEqual([['a', 'lost'], []]);
+    await end('lost');
+    expect(promoted).toEqual(['b']);
+  });
+
   it('delay jobs that a limit holds back, and promote one that can start when a turn ends', async () => {
     const { turns, end, job, promoted } = harness({ concurrency: 2, maxPerOwner: 1 });
     const working = ['a', 'b'].map((owner) => turns.work(job({ sessionId: `${owner}1`, owner })));

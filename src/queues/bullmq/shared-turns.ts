@@ -75,6 +75,10 @@ export class SharedTurns {
     return this.#local.free;
   }
 
+  has(sessionId: string): boolean {
+    return this.#local.has?.(sessionId) ?? false;
+  }
+
   tryAdd(sessionId: string, entry: QueueEntry): boolean {
     return this.#local.tryAdd(sessionId, entry);
   }

@@ -164,6 +164,35 @@ describe('a process on a bus', () => {
     }
   });
 
+  it('drops text that a slow codec cannot keep up with, and no other message', async () => {
+    const { bus, handlers } = emptyBus();
+    let decoding = 0;
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    const codec: StoreCodec = {
+      encode: (text) => text,
+      async decode(text) {
+        decoding += 1;
+        await gate;
+        return text;
+      },
+    };
+    const web = processOn(bus, 'a', { codec });
+    web.watch('s');
+    const body = JSON.stringify(' '.repeat(7_000));
+    for (let i = 0; i < 1_000; i++) handlers().received(`{"kind":"live"}\n${body}`);
+    handlers().received('{"kind":"changed","sessionIds":["s"]}\n');
+    expect(web.taken()).toEqual(['changed s', 'watched s']);
+    expect(web.failures).toMatchObject([{ code: 'bus_failed' }]);
+    go();
+    await moment(50);
+    expect(decoding).toBe(Math.floor(1_000_000 / body.length));
+    // it has caught up
+    handlers().received(`{"kind":"live"}\n${JSON.stringify(body)}`);
+    await moment(50);
+    expect(decoding).toBe(1 + Math.floor(1_000_000 / body.length));
+  });
+
   it('ignores foreign messages, and reports unreadable text once', async () => {
     const { bus, handlers } = emptyBus();
     const codec: StoreCodec = {

@@ -35,6 +35,8 @@ export interface BusHost {
 
 /** How often watches are repeated, in milliseconds, because a message may be lost and a worker may be new. */
 const REPEAT_MS = 20_000;
+/** Most characters that wait to be decoded. Further text is dropped, and readers ask for what they miss. */
+const MOST_UNDECODED = 1_000_000;
 /** Most bytes of the header of a message with a body. */
 const HEADER_BYTES = 120;
 
@@ -58,7 +60,9 @@ export class SessionBus {
   readonly #parts: PartJoiner = new PartJoiner();
   /** Decodes received bodies in order, because decoding may be asynchronous. */
   #received: Promise<void> | null = null;
-  /** Whether an unreadable message was reported since the last connect. */
+  /** Number of characters that wait to be decoded. */
+  #undecoded = 0;
+  /** Whether an unreadable message, or a slow codec, was reported since the last connect. */
   #hasReported = false;
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -249,15 +253,20 @@ export class SessionBus {
     };
     const codec = this.#codec;
     if (!codec) return attempt(body);
+    if (this.#undecoded + body.length > MOST_UNDECODED) return this.#failOnce(slowCodec());
+    this.#undecoded += body.length;
     const before = this.#received;
-    const reading = (async () => {
+    this.#received = (async () => {
       await before;
       attempt(await codec.decode(body));
-    })().catch((cause: unknown) => {
-      if (!this.#hasReported) this.#host.failed(unreadable(cause));
-      this.#hasReported = true;
-    });
-    this.#received = reading;
+    })()
+      .catch((cause: unknown) => this.#failOnce(unreadable(cause)))
+      .finally(() => (this.#undecoded -= body.length));
+  }
+
+  #failOnce(error: AgentError): void {
+    if (!this.#hasReported) this.#host.failed(error);
+    this.#hasReported = true;
   }
 }
 
@@ -266,4 +275,11 @@ const unreadable = (cause: unknown): AgentError =>
     'bus_failed',
     'A message on the bus could not be decoded. Give the stores of all processes the same codec.',
     { cause },
+  );
+
+const slowCodec = (): AgentError =>
+  new AgentError(
+    'bus_failed',
+    'Live text is dropped: the codec of the store decodes it more slowly than it arrives. Use a faster codec. Readers get ' +
+      'the text when its message is finished.',
   );

@@ -5,6 +5,7 @@ import type { LogPage } from '../session-reads.ts';
 import type { SessionRow } from '../session-rows.ts';
 import type { FeedSink, FeedStart } from './feed-sink.ts';
 import {
+  beginsAfter,
   isLiveStreamed,
   type LiveEvent,
   type LiveStreamed,
@@ -17,9 +18,8 @@ import { TextQuestion } from './text-question.ts';
 
 type Pause = () => Promise<void> | undefined;
 
-/** Most live events that are kept while a page is read. Further events come with the next page. */
+/** Most live events that are kept while a page is read, and most executions between a position and the newest. */
 const MOST_KEPT = 256;
-/** Most executions between a reader's position and the newest one that are read. */
 const MOST_BETWEEN = 100;
 
 /** One reader of a session. Reads the log, then accepts live events until one does not follow the previous one. */
@@ -40,6 +40,7 @@ export class FeedReader {
   #wasEmpty = false;
   #wasFound = false;
   #isLost: boolean;
+  #isWorkerLost = false;
   #kept: LiveEvent[] | null = null;
 
   constructor(tail: SessionTail, owner: string, sink: FeedSink, start: FeedStart) {
@@ -69,6 +70,16 @@ export class FeedReader {
 
   flush(): void {
     if (!this.#isReading) this.#sink.flush();
+  }
+
+  /** Tells the sink whether the session has lost its worker, if that has changed and the sink has all of the log. */
+  noteWorker(): void {
+    const { isWorkerLost: isLost, sessionId } = this.#tail;
+    if (!this.#isLive || this.#executionId === null || isLost === this.#isWorkerLost) return;
+    this.#isWorkerLost = isLost;
+    const event = { type: 'worker', executionId: this.#executionId, isLost } as const;
+    this.#sink.take({ sessionId, owner: this.#owner, seq: null, event }, false);
+    this.flush();
   }
 
   /** Drops live events until the sink has capacity and reads the log again. */
@@ -216,8 +227,7 @@ export class FeedReader {
     this.#marks.finish(event);
     this.#question.cancel();
     if (live) return this.#sink.take(live, true);
-    const { sessionId } = this.#tail;
-    this.#sink.take({ sessionId, owner: this.#owner, seq, event }, false);
+    this.#sink.take({ sessionId: this.#tail.sessionId, owner: this.#owner, seq, event }, false);
   }
 
   #goLive(): void {
@@ -228,6 +238,7 @@ export class FeedReader {
       this.#accept(live);
       if (!this.#isLive) return;
     }
+    this.noteWorker();
     if (this.#tail.isBusy) this.#askText();
   }
 
@@ -242,18 +253,10 @@ export class FeedReader {
     } else if (this.#isOnlyOne) {
       // before its first event, events of other executions are older
       if (this.#seq > 0) this.end();
-    } else if (this.#isNext(event)) {
+    } else if (beginsAfter(event, this.#executionId, this.#seq)) {
       this.#enter(event.executionId);
       this.#take({ seq, event }, live);
     } else this.goBack();
-  }
-
-  /** Whether this is the first event of the execution that comes right after the position. */
-  #isNext(event: AgentEvent): boolean {
-    if (event.type !== 'AgentStarted' || event.resumed) return false;
-    const { previous } = event;
-    if (this.#executionId === null) return previous === undefined;
-    return previous?.executionId === this.#executionId && previous.seq === this.#seq;
   }
 
   #acceptStreamed(live: LiveStreamed): void {

@@ -14,9 +14,22 @@ export interface FeedGap {
   readonly executionId: string;
 }
 
-/** An event that `follow` yields: from the log or a stream, or a gap. The feed continues after the `seq` of a gap. */
+/**
+ * A notice that the worker of a running session stopped answering, so that the session waits for another one, or that
+ * the session has a worker again. It is not in the log.
+ */
+export interface FeedWorker {
+  readonly type: 'worker';
+  readonly executionId: string;
+  readonly isLost: boolean;
+}
+
+/**
+ * An event that `follow` yields: from the log or a stream, a gap, or a notice about the worker. The feed continues after
+ * the `seq` of a gap.
+ */
 export interface FollowedEvent extends Omit<SessionEvent, 'event'> {
-  readonly event: AgentEvent | FeedGap;
+  readonly event: AgentEvent | FeedGap | FeedWorker;
 }
 
 /** An event as a worker sends it. */
@@ -78,3 +91,11 @@ export const isCurrentText = (
   text: TextSoFar | null,
   { executionId, seq }: LogPosition,
 ): text is TextSoFar => text?.executionId === executionId && text.follows >= seq;
+
+/** Whether an event is the first of the execution that comes right after a position. */
+export function beginsAfter(event: AgentEvent, executionId: string | null, seq: number): boolean {
+  if (event.type !== 'AgentStarted' || event.resumed) return false;
+  const { previous } = event;
+  if (executionId === null) return previous === undefined;
+  return previous?.executionId === executionId && previous.seq === seq;
+}

@@ -36,6 +36,7 @@ export class SessionTail {
   #seq = -1;
   #isBusy = false;
   #isLocal = false;
+  #isWorkerLost = false;
   #isPolling = false;
   /** Whether the session has changed during a poll. */
   #isWoken = false;
@@ -55,6 +56,11 @@ export class SessionTail {
   /** Whether the session is busy or waits for a worker, as far as this process knows. */
   get isBusy(): boolean {
     return this.#isBusy || this.#isLocal;
+  }
+
+  /** Whether the worker of the session stopped answering and no other one has taken over. */
+  get isWorkerLost(): boolean {
+    return this.#isWorkerLost;
   }
 
   join(reader: FeedReader, polling: FeedPolling | null): void {
@@ -85,7 +91,15 @@ export class SessionTail {
       this.#plan();
     }
     this.#isBusy = isBusy;
+    this.#noteWorker(row);
     return row;
+  }
+
+  #noteWorker({ phase, worker, isLeased }: SessionRow): void {
+    const isLost = phase === 'open' && worker !== null && !isLeased;
+    if (isLost === this.#isWorkerLost) return;
+    this.#isWorkerLost = isLost;
+    for (const reader of this.#readers.keys()) reader.noteWorker();
   }
 
   page(
@@ -225,6 +239,7 @@ export class SessionTail {
       return false;
     }
     this.#isBusy = row.phase === 'open';
+    this.#noteWorker(row);
     const { executionId, seq } = row;
     if (executionId === null || (executionId === this.#executionId && seq <= this.#seq))
       return false;

@@ -39,6 +39,8 @@ function setUp() {
     takenAfter,
     /** A sweep that does not read the lease. */
     sweepOthers: () => watch.sweeps(here, storeNow(), ''),
+    /** A sweep that reads only some of the leases that might have expired. */
+    sweepSome: () => watch.sweeps(here, storeNow(), 'support', true),
     pass: (ms: number) => void (here += ms),
     set: (ms: number) => void (ahead += ms),
   };
@@ -112,6 +114,29 @@ describe('LeaseWatch', () => {
     pass(900);
     expect(isTaken(healthy)).toBe(false);
     expect(takenAfter(healthy, 60_000)).toBe(LEASE_MS);
+  });
+
+  it('takes an expired lease with the next sweep, even if a claim has looked at it before', () => {
+    const { watch, lease, isTaken, takenAfter, pass } = setUp();
+    expect(takenAfter(lease(), 3_000)).toBeNull();
+    const dead = lease();
+    expect(takenAfter(dead, LEASE_MS - 1_000)).toBeNull();
+    pass(100);
+    // a wake-up comes when the lease has ended and no sweep has seen that
+    expect(watch.isOut(dead)).toBe(false);
+    pass(900);
+    expect(isTaken(dead)).toBe(true);
+  });
+
+  it('takes expired leases that an earlier sweep had left to the next one', () => {
+    const { watch, lease, isTaken, takenAfter, pass, sweepSome } = setUp();
+    expect(takenAfter(lease(), 3_000)).toBeNull();
+    const [first, second] = [lease({ id: 'first' }), lease({ id: 'second' })];
+    for (let ms = 0; ms < LEASE_MS; ms += 1_000, pass(1_000)) expect(isTaken(first)).toBe(false);
+    sweepSome();
+    expect(watch.isOut(first)).toBe(true);
+    pass(1_000);
+    expect(isTaken(second)).toBe(true);
   });
 
   it('waits one lease in a new process, however long ago the lease expired', () => {

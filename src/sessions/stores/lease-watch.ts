@@ -74,10 +74,10 @@ export class LeaseWatch {
   }
 
   /**
-   * Records a sweep, which reads all leases that might have expired, with the time on the clock of the store. Sweeps of
-   * one `kind` read the leases of the same sessions.
+   * Records a sweep, which reads all leases that might have expired, with the time on the clock of the store at which it
+   * compared them. Sweeps of one `kind` read the leases of the same sessions. `hasMore` means that it did not read all.
    */
-  sweeps(askedAt: number, storeNow: number, kind: string): void {
+  sweeps(askedAt: number, storeNow: number, kind: string, hasMore: boolean = false): void {
     const last = this.#last;
     const reading = { askedAt, answeredAt: this.now, storeNow };
     const isSteady = last !== null && isTrue(last, reading);
@@ -87,16 +87,21 @@ export class LeaseWatch {
     }
     this.#endedAfter = this.#sweptAt.get(kind) ?? Number.POSITIVE_INFINITY;
     // after a change of the clock, the next sweep is the first
-    if (isSteady || last === null) this.#sweptAt.set(kind, storeNow);
+    const leavesSome = hasMore && this.#sweptAt.has(kind);
+    if ((isSteady || last === null) && !leavesSome) this.#sweptAt.set(kind, storeNow);
     this.#last = reading;
     this.#forget();
   }
 
-  /** Whether the lease has expired and its wait is over. The first sight of a heartbeat only starts the measurement. */
+  /**
+   * Whether the lease has expired and its wait is over. The first sight of a heartbeat only starts the measurement. A
+   * sweep that finds it ended by a steady clock also ends a measurement that a claim between two sweeps has started.
+   */
   isOut(lease: SeenLease): boolean {
     const known = this.#sightings.get(lease.id);
     const isSame = known?.token === lease.token && known.until === lease.until;
-    const goneAt = isSame ? known.goneAt : this.now + (this.#hasEnded(lease) ? 0 : lengthOf(lease));
+    const measured = isSame ? known.goneAt : this.now + lengthOf(lease);
+    const goneAt = this.#hasEnded(lease) ? Math.min(measured, this.now) : measured;
     this.#remember(lease, goneAt);
     return this.now >= goneAt + lease.waitMs;
   }

@@ -24,12 +24,14 @@ const ttl = (param: string): string => later('clock_timestamp()', `${param}::flo
  */
 const isFree = `s.phase = 'open' and s.worker is null and (s.wait_ms = 0 or clock_timestamp()
   not between ${later('s.leased_until', `-${SET_BACK_MS}`)} and ${later('s.leased_until', 's.wait_ms')})`;
+/** Time of a sweep: the same for all leases that it compares, and the one that it reports. */
+const sweepTime = 'statement_timestamp()';
 /**
  * Whether a lease might have expired: by the clock of the server, or because it was written before that clock was set
  * back.
  */
-const isDoubtful = `s.phase = 'open' and s.worker is not null and (s.leased_until <= clock_timestamp()
-  or (s.lease_ms > 0 and ${later('s.leased_until', `-(s.lease_ms + ${SET_BACK_MS})`)} > clock_timestamp()))`;
+const isDoubtful = `s.phase = 'open' and s.worker is not null and (s.leased_until <= ${sweepTime}
+  or (s.lease_ms > 0 and ${later('s.leased_until', `-(s.lease_ms + ${SET_BACK_MS})`)} > ${sweepTime}))`;
 const millis = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 const until = millis('s.leased_until');
 const leaseColumns = `s.id, s.token::float8 as token, ${until} as until, s.lease_ms as "leaseMs", s.wait_ms as "waitMs"`;
@@ -123,7 +125,7 @@ export function sessionLeases(db: Database, schema: string): Leases {
         row_number() over (order by s.leased_until, s.updated_at, s.id) as place from ${schema}.sessions s
       where s.stop_reason is null and ${isRead} and s.requires <= $2::integer and s.agent = any($1::text[])
       order by s.leased_until, s.updated_at, s.id limit $3::integer)
-    select ${millis('clock_timestamp()')} as now, coalesce((select json_agg(u order by u.kind, u.place) from (
+    select ${millis(sweepTime)} as now, coalesce((select json_agg(u order by u.kind, u.place) from (
       select 0 as kind, * from stopping union all select 1, * from expired) u), '[]') as found`;
 
   /** Claims a session. Returns null if it cannot be claimed as seen, and false if it is locked. */
@@ -213,7 +215,7 @@ export function sessionLeases(db: Database, schema: string): Leases {
       const askedAt = watch.now;
       const [sweep] = await db.read<Sweep>('find work', urgentText, values);
       if (!sweep) return [];
-      watch.sweeps(askedAt, sweep.now, kind);
+      watch.sweeps(askedAt, sweep.now, kind, sweep.found.length >= limit);
       const free = sweep.found.filter((lease) => lease.isFree || watch.isOut(lease));
       return free.slice(0, limit).map(({ id }) => id);
     },
