@@ -103,7 +103,8 @@ const modelCallFields = fields({
 const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });
 const pauseFields = fields({ kind: 'string', at: 'string' });
-const childrenFields = fields({ children: 'object?' });
+const childrenFields = fields({ children: 'object?', toolSchemas: 'list?' });
+const schemaFields = fields({ name: 'string', description: 'string', parameters: 'object' });
 const documentFields = fields({
   agentName: 'string??',
   parentAgentId: 'string??',
@@ -182,7 +183,12 @@ function stepProblem(step: unknown): Problem | null {
 }
 
 const unfinishedProblem = (step: unknown): Problem | null =>
-  stepProblem(step) ?? recordProblem(step, childrenFields);
+  stepProblem(step) ??
+  recordProblem(step, childrenFields) ??
+  within(
+    '.toolSchemas',
+    listProblem(fieldOf(step, 'toolSchemas') ?? [], (item) => recordProblem(item, schemaFields)),
+  );
 
 function outcomeProblem(outcome: unknown): Problem | null {
   if (outcome === undefined || outcome === null) return null;

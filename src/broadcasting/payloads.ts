@@ -132,6 +132,20 @@ export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted
   }),
 });
 
+export const toolProgress: PayloadOf<'agent.tool.progress', 'ToolProgress'> = ({
+  tool,
+  toolCallId,
+  message: text,
+  progress,
+  total,
+}) => ({
+  tool,
+  tool_call_id: toolCallId,
+  ...(text !== undefined && { message: text }),
+  ...(progress !== undefined && { progress }),
+  ...(total !== undefined && { total }),
+});
+
 /** Adds a ref to a result that is longer than its summary. */
 function resultSummary(
   result: JsonValue,

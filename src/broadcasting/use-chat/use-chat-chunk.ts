@@ -27,11 +27,23 @@ export type OnwardRetry = {
   readonly message: string;
 };
 
-/** Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status and retry reach only `onData`. */
+/** What a running call reports. */
+export type OnwardProgress = {
+  readonly tool_call_id: string;
+  readonly message?: string;
+  readonly progress?: number;
+  readonly total?: number;
+};
+
+/**
+ * Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status, retry and progress reach only
+ * `onData`.
+ */
 export type OnwardDataParts = {
   'onward-stop': OnwardStop;
   'onward-status': OnwardStatus;
   'onward-retry': OnwardRetry;
+  'onward-progress': OnwardProgress;
 };
 
 /** On every assistant message; all but the first come when the run stops or pauses. */
