@@ -25,6 +25,7 @@ const bundle = await rolldown({
     'react',
     'react/jsx-runtime',
     'jiti',
+    /^@modelcontextprotocol\//,
     /^node:/,
   ],
   // for what the command line is made of; a test holds that the core asks Node for nothing

@@ -1,0 +1,314 @@
+import { AgentError } from '../errors/agent-error.ts';
+import { messageOf } from '../errors/error-record.ts';
+import { withoutKnown } from '../errors/known-secrets.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { sentence } from '../sentence.ts';
+import type { ToolFailure } from '../tools/tool-failure.ts';
+import { mcpFailure, requestFate } from './mcp-failure.ts';
+import type { McpServer, McpSettings } from './mcp-options.ts';
+import { openClient, type Client, type Credentials, type OpenClient } from './open-client.ts';
+
+/** Waits between attempts to connect, in milliseconds. */
+const FIRST_WAIT_MS = 250;
+const MAX_WAIT_MS = 30_000;
+/** Attempts to connect, and repeats of a request, within one call. */
+const MAX_TRIES = 3;
+const MAX_MESSAGE = 500;
+
+export interface RequestOptions {
+  readonly signal: AbortSignal;
+  /** Whether the request may be repeated if it is unknown whether it took effect. */
+  readonly isRepeatable: boolean;
+  /** What the request is, for errors: `"create" of github`. */
+  readonly what: string;
+}
+
+/** Notified of the life of a connection. */
+export interface ConnectionWatch {
+  opened(connection: McpConnection): void;
+  closed(connection: McpConnection): void;
+  /** It has not been used for a while, and closes. */
+  idle(connection: McpConnection): void;
+}
+
+/** One server for one owner: opens when it is used, reconnects after a loss, and waits longer after each failure. */
+export class McpConnection {
+  readonly #server: McpServer;
+  readonly #settings: McpSettings;
+  readonly #credentials: Credentials;
+  readonly #secrets: Set<string>;
+  readonly #watch: ConnectionWatch;
+  #open: OpenClient | null = null;
+  #opening: Promise<OpenClient> | null = null;
+  #failures = 0;
+  #retryAt = 0;
+  #lastError = '';
+  #idleTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Number of running requests. */
+  busy = 0;
+  lastUsed: number = Date.now();
+  /** Number of closes: a request does not outlive the close that it met. */
+  #closes = 0;
+  /** Counts connects and changed lists: a list from an earlier number is out of date. */
+  generation = 0;
+
+  constructor(
+    server: McpServer,
+    settings: McpSettings,
+    credentials: Credentials,
+    watch: ConnectionWatch,
+  ) {
+    this.#server = server;
+    this.#settings = settings;
+    this.#credentials = credentials;
+    this.#watch = watch;
+    this.#secrets = new Set(secretsOf(credentials));
+  }
+
+  /** Milliseconds until the next attempt to connect. */
+  get waitMs(): number {
+    return this.#open ? 0 : Math.max(0, this.#retryAt - Date.now());
+  }
+
+  /** Why the last attempt to connect failed. */
+  get lastError(): string {
+    return this.#lastError;
+  }
+
+  /** Hides the credentials of the owner, which a server may repeat, and bounds the text. */
+  text(text: string): string {
+    return defaultRedactor.text(withoutKnown(text, [...this.#secrets])).slice(0, MAX_MESSAGE);
+  }
+
+  /** Hides the credentials of the owner in a value. */
+  value<T>(value: T): T {
+    const text = JSON.stringify(value);
+    if (text === undefined || ![...this.#secrets].some((secret) => text.includes(secret)))
+      return value;
+    return JSON.parse(withoutKnown(text, [...this.#secrets])) as T; // the same JSON with other texts
+  }
+
+  /** Sends a request: after a reconnect, and again where that repeats no effect. */
+  async request<T>(
+    send: (client: Client) => Promise<T>,
+    { signal, isRepeatable, what }: RequestOptions,
+  ): Promise<T> {
+    this.#enter();
+    const closes = this.#closes;
+    try {
+      for (let tries = 1; ; tries++) {
+        const open = await this.#ready(signal, what, closes);
+        try {
+          return await send(open.client);
+        } catch (error) {
+          signal.throwIfAborted();
+          const fate = requestFate(error, open.hasSession);
+          if (fate === 'unauthorized') throw this.#unauthorized(what, error);
+          if (fate === 'invalid') throw this.#invalid(what, error);
+          if (fate === 'answered' || (fate === 'stale' && tries > 1))
+            throw mcpFailure(
+              'mcp_refused',
+              `${what} was refused: ${this.#sentenceOf(error)}`,
+              error,
+            );
+          this.#drop(open);
+          const mayRepeat = isRepeatable || fate !== 'ambiguous';
+          if (!mayRepeat) throw this.#unknown(what, error);
+          if (tries === MAX_TRIES) throw this.#unreachable(what, messageOf(error));
+        }
+      }
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Closes the connection. A later request opens it again. */
+  async close(): Promise<void> {
+    this.#closes += 1;
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
+    const opening = this.#opening;
+    const open = this.#open;
+    this.#closed();
+    await open?.close();
+    await opening?.catch(() => {});
+  }
+
+  /** Connects once, unless it is connected. Waits for nothing else. */
+  connect(): Promise<OpenClient> {
+    if (this.#open) return Promise.resolve(this.#open);
+    this.#opening ??= this.#connect().finally(() => (this.#opening = null));
+    return this.#opening;
+  }
+
+  async #connect(): Promise<OpenClient> {
+    let open: OpenClient | null = null;
+    const closes = this.#closes;
+    try {
+      open = await openClient(this.#server, this.#credentials, this.#settings.connectTimeoutMs, {
+        onClose: () => {
+          if (this.#open === open) this.#closed();
+        },
+        onToolsChanged: () => void (this.generation += 1),
+        onSecret: (secret) => secretsIn(secret).forEach((one) => this.#secrets.add(one)),
+      });
+      if (this.#closes > closes) {
+        await open.close();
+        throw new Error('the connection was closed');
+      }
+      this.#failures = 0;
+      this.#retryAt = 0;
+      this.#lastError = '';
+      this.generation += 1;
+      this.#open = open;
+      this.#watch.opened(this);
+      this.watchIdle();
+      return open;
+    } catch (error) {
+      this.#failures += 1;
+      const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#failures - 1));
+      this.#retryAt = Date.now() + wait;
+      this.#lastError = this.text(causeText(error));
+      throw error;
+    }
+  }
+
+  #closed(): void {
+    this.#open = null;
+    this.#watch.closed(this);
+  }
+
+  /** Replaces a connection that may be broken: the package keeps some failures forever. */
+  #drop(open: OpenClient): void {
+    if (this.#open === open) this.#closed();
+    open.close().catch(() => {});
+  }
+
+  /** Connects, with a few attempts. */
+  async #ready(signal: AbortSignal, what: string, closes: number): Promise<OpenClient> {
+    for (let tries = 1; ; tries++) {
+      if (this.#closes > closes) throw this.#unreachable(what, 'the connection was closed');
+      if (!this.#open) await rest(this.waitMs, signal);
+      signal.throwIfAborted();
+      try {
+        return await raced(this.connect(), signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (AgentError.is(error)) throw error;
+        if (requestFate(error, false) === 'unauthorized') throw this.#unauthorized(what, error);
+        if (tries === MAX_TRIES) throw this.#unreachable(what, causeText(error));
+      }
+    }
+  }
+
+  #enter(): void {
+    this.busy += 1;
+    this.lastUsed = Date.now();
+  }
+
+  #leave(): void {
+    this.busy -= 1;
+    this.lastUsed = Date.now();
+    this.watchIdle();
+  }
+
+  /** Closes the connection when it has not been used for a while. */
+  watchIdle(): void {
+    if (this.#idleTimer !== null) return;
+    const { idleMs } = this.#settings;
+    this.#idleTimer = setTimeout(
+      () => {
+        this.#idleTimer = null;
+        if (this.busy > 0 || Date.now() - this.lastUsed < idleMs) return this.watchIdle();
+        this.#watch.idle(this);
+        this.close().catch(() => {});
+      },
+      Math.min(idleMs, 2_147_483_647),
+    );
+    (this.#idleTimer as { unref?(): void }).unref?.();
+  }
+
+  #sentenceOf = (error: unknown): string => sentence(this.text(causeText(error)));
+
+  #unreachable(what: string, reason: string): ToolFailure {
+    const { name } = this.#server;
+    return mcpFailure(
+      'mcp_unreachable',
+      `${what} was not run: ${name} cannot be reached (${this.text(reason)}).`,
+    );
+  }
+
+  #unauthorized(what: string, error: unknown): ToolFailure {
+    return mcpFailure(
+      'mcp_unauthorized',
+      `${what} was not run: ${this.#server.name} does not accept the credentials (${this.text(causeText(error))}).`,
+    );
+  }
+
+  #invalid(what: string, error: unknown): ToolFailure {
+    return mcpFailure(
+      'mcp_tool_error',
+      `The answer to ${what} cannot be read, and it may have taken effect: ${this.#sentenceOf(error)}`,
+    );
+  }
+
+  #unknown(what: string, error: unknown): ToolFailure {
+    return mcpFailure(
+      'effect_unknown',
+      `The connection was lost while ${what} ran (${this.text(causeText(error))}): whether it took effect is unknown. ` +
+        'It was not run again. Find out before you repeat it.',
+    );
+  }
+}
+
+export function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+export const rest = (ms: number, signal: AbortSignal): Promise<void> =>
+  ms <= 0
+    ? Promise.resolve()
+    : new Promise((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        signal.addEventListener('abort', done, { once: true });
+      });
+
+/** Returns the text of an error with that of its innermost cause: `fetch failed` alone says nothing. */
+function causeText(error: unknown): string {
+  let text = messageOf(error);
+  for (let at = (error as { cause?: unknown } | null)?.cause, depth = 0; at && depth < 5; depth++) {
+    const inner = messageOf(at) || String((at as { code?: unknown }).code ?? '');
+    if (inner !== '' && !text.includes(inner)) text += `: ${inner}`;
+    at = (at as { cause?: unknown }).cause;
+  }
+  return text;
+}
+
+/** Minimum characters of a value that is taken for a credential, whatever its name. */
+const LONG = 16;
+
+/** Returns the credentials to hide: values with a secret name, and long headers such as keys with a name of their own. */
+const secretsOf = ({ headers, env }: Credentials): string[] =>
+  [
+    ...Object.entries(headers).filter(
+      ([name, value]) => isSecretName(name) || (value.length >= LONG && !harmless.has(name)),
+    ),
+    ...Object.entries(env).filter(([name]) => isSecretName(name)),
+  ].flatMap(([, value]) => secretsIn(value));
+
+const harmless: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent']);
+
+const isSecretName = (name: string): boolean =>
+  defaultRedactor.isSecretKey(name) || /auth|cookie|key|secret|token|password/i.test(name);
+
+/** Returns a header or variable, and the token in it. */
+const secretsIn = (value: string): string[] => [value, ...value.split(/\s+/).slice(1)];
