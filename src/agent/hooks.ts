@@ -90,31 +90,40 @@ export interface Capability<in Deps = {}, out C extends Call = Call> extends Any
   readonly '~call'?: C | undefined;
 }
 
-/** Types a capability: the dependencies of its tools, hooks and criteria, and the calls that it adds. */
-export function defineCapability<
-  const Tools extends readonly AnyTool[] | AnyToolSource = readonly [],
-  const HookDeps extends readonly unknown[] = readonly [],
-  const CriterionDeps extends readonly unknown[] = readonly [],
->(capability: {
+/** The parts of a capability besides its tools. */
+interface CapabilityParts<
+  HookDeps extends readonly unknown[],
+  CriterionDeps extends readonly unknown[],
+> {
   readonly name: string;
   readonly systemPrompt?: string;
-  readonly tools?: Tools;
-  readonly close?: () => Promise<void>;
   readonly hooks?: HookList<HookDeps, unknown>;
   readonly criteria?: CriterionList<CriterionDeps, unknown>;
-}): Capability<
-  ToolDeps<Tools> & AllOf<HookDeps> & AllOf<CriterionDeps>,
-  Tools extends readonly AnyTool[] ? CallsOf<Tools[number]> : Call
-> {
-  return capability; // createAgent checks its members
+  readonly close?: () => Promise<void>;
 }
 
-/** The dependencies of a list of tools, or of a source. */
-type ToolDeps<Tools> = Tools extends readonly AnyTool[]
-  ? DepsOf<Tools[number]>
-  : Tools extends ToolSource<infer Deps>
-    ? Deps
-    : {};
+/** Types a capability: the dependencies of its tools, hooks and criteria, and the calls that it adds. */
+export function defineCapability<
+  const Tools extends readonly AnyTool[] = readonly [],
+  const HookDeps extends readonly unknown[] = readonly [],
+  const CriterionDeps extends readonly unknown[] = readonly [],
+>(
+  capability: CapabilityParts<HookDeps, CriterionDeps> & { readonly tools?: Tools },
+): Capability<
+  DepsOf<Tools[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
+  CallsOf<Tools[number]>
+>;
+/** Types a capability whose tools are only known at run time. */
+export function defineCapability<
+  Deps = {},
+  const HookDeps extends readonly unknown[] = readonly [],
+  const CriterionDeps extends readonly unknown[] = readonly [],
+>(
+  capability: CapabilityParts<HookDeps, CriterionDeps> & { readonly tools: ToolSource<Deps> },
+): Capability<Deps & AllOf<HookDeps> & AllOf<CriterionDeps>>;
+export function defineCapability(capability: AnyCapability): AnyCapability {
+  return capability; // createAgent checks its members
+}
 
 export type HookPoint = 'aroundExecution' | 'aroundStep' | 'aroundModelCall' | 'aroundToolCall';
 

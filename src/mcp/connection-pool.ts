@@ -3,7 +3,7 @@ import { canonicalJson, isRecord } from '../json.ts';
 import { sha256 } from '../sha256.ts';
 import { McpConnection } from './mcp-connection.ts';
 import type { McpAuthProvider, McpOwner, McpServer, McpSettings, PerOwner } from './mcp-options.ts';
-import type { Credentials } from './open-client.ts';
+import type { Credentials } from './credentials.ts';
 import { OwnerTools } from './owner-tools.ts';
 
 /** The connections to one server: one for each owner and credentials, or one for all. */

@@ -3,7 +3,7 @@ import { messageOf } from '../errors/error-record.ts';
 import { readySchema, type ReadySchema } from '../tools/schema.ts';
 import { visibleText } from '../visible-text.ts';
 import type { McpToolInfo } from './mcp-options.ts';
-import type { Client } from './open-client.ts';
+import type { McpClient } from './open-client.ts';
 
 /** A tool of a server, within bounds. */
 export interface ListedTool {
@@ -26,7 +26,7 @@ const MAX_SCHEMA = 65_536;
 
 /** Reads all pages of the list, up to the bounds. */
 export async function listTools(
-  client: Client,
+  client: McpClient,
   server: string,
   maxTools: number,
   signal: AbortSignal,

@@ -6,7 +6,9 @@ import { sentence } from '../sentence.ts';
 import type { ToolFailure } from '../tools/tool-failure.ts';
 import { mcpFailure, requestFate } from './mcp-failure.ts';
 import type { McpServer, McpSettings } from './mcp-options.ts';
-import { openClient, type Client, type Credentials, type OpenClient } from './open-client.ts';
+import { secretsIn, secretsOf, type Credentials } from './credentials.ts';
+import { openClient, type McpClient, type OpenClient } from './open-client.ts';
+import { raced, rest } from './waiting.ts';
 
 /** Waits between attempts to connect, in milliseconds. */
 const FIRST_WAIT_MS = 250;
@@ -90,7 +92,7 @@ export class McpConnection {
 
   /** Sends a request: after a reconnect, and again where that repeats no effect. */
   async request<T>(
-    send: (client: Client) => Promise<T>,
+    send: (client: McpClient) => Promise<T>,
     { signal, isRepeatable, what }: RequestOptions,
   ): Promise<T> {
     this.#enter();
@@ -261,27 +263,6 @@ export class McpConnection {
   }
 }
 
-export function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-export const rest = (ms: number, signal: AbortSignal): Promise<void> =>
-  ms <= 0
-    ? Promise.resolve()
-    : new Promise((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        const timer = setTimeout(done, ms);
-        signal.addEventListener('abort', done, { once: true });
-      });
-
 /** Returns the text of an error with that of its innermost cause: `fetch failed` alone says nothing. */
 function causeText(error: unknown): string {
   let text = messageOf(error);
@@ -292,23 +273,3 @@ function causeText(error: unknown): string {
   }
   return text;
 }
-
-/** Minimum characters of a value that is taken for a credential, whatever its name. */
-const LONG = 16;
-
-/** Returns the credentials to hide: values with a secret name, and long headers such as keys with a name of their own. */
-const secretsOf = ({ headers, env }: Credentials): string[] =>
-  [
-    ...Object.entries(headers).filter(
-      ([name, value]) => isSecretName(name) || (value.length >= LONG && !harmless.has(name)),
-    ),
-    ...Object.entries(env).filter(([name]) => isSecretName(name)),
-  ].flatMap(([, value]) => secretsIn(value));
-
-const harmless: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent']);
-
-const isSecretName = (name: string): boolean =>
-  defaultRedactor.isSecretKey(name) || /auth|cookie|key|secret|token|password/i.test(name);
-
-/** Returns a header or variable, and the token in it. */
-const secretsIn = (value: string): string[] => [value, ...value.split(/\s+/).slice(1)];

@@ -1,18 +1,14 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { AgentError } from '../errors/agent-error.ts';
 import { boundedFetch, MAX_BYTES } from './bounded-fetch.ts';
+import type { Credentials } from './credentials.ts';
 import { LOST_ANSWER } from './mcp-failure.ts';
-import type { McpAuthProvider, McpHttpServer, McpServer, McpStdioServer } from './mcp-options.ts';
+import type { McpHttpServer, McpServer, McpStdioServer } from './mcp-options.ts';
 
-export type { Client };
-type McpClient = typeof import('@modelcontextprotocol/client');
+type McpPackage = typeof import('@modelcontextprotocol/client');
 
-/** What is resolved for one owner. */
-export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string>>;
-  readonly authProvider: McpAuthProvider | undefined;
-}
+/** The client of the package. */
+export type McpClient = Client;
 
 /** An open connection of the client package. */
 export interface OpenClient {
@@ -119,7 +115,7 @@ async function stdio(
 }
 
 function http(
-  mcp: McpClient,
+  mcp: McpPackage,
   { url }: McpHttpServer,
   { headers, authProvider }: Credentials,
   { onSecret }: OpenHooks,
@@ -225,7 +221,7 @@ async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-const loadClient = (): Promise<McpClient> =>
+const loadClient = (): Promise<McpPackage> =>
   import('@modelcontextprotocol/client').catch((cause: unknown) => {
     throw new AgentError(
       'package_missing',

@@ -6,11 +6,13 @@ import type { AnyTool } from '../tools/tool.ts';
 import type { ToolList } from '../tools/tool-source.ts';
 import { contentTools } from './content-tools.ts';
 import { listTools, type ListedTool } from './list-tools.ts';
-import { raced, rest, type McpConnection } from './mcp-connection.ts';
+import type { McpConnection } from './mcp-connection.ts';
 import { selects, type McpServer, type McpSettings } from './mcp-options.ts';
 import { mcpTool } from './mcp-tool.ts';
-import { McpSession } from './mcp-session.ts';
+import type { McpSession } from './mcp-session.ts';
+import { ServerSession } from './server-session.ts';
 import { toolNames } from './tool-names.ts';
+import { raced, rest } from './waiting.ts';
 
 /** Milliseconds after which a list is read again, for servers that do not announce changes. */
 const LIST_TTL_MS = 300_000;
@@ -31,7 +33,7 @@ export class OwnerTools {
     this.#server = server;
     this.#settings = settings;
     this.connection = connection;
-    this.session = new McpSession(server.name, connection, settings);
+    this.session = new ServerSession(server.name, connection, settings);
   }
 
   /** Returns the tools, from the last list while it is valid. Never waits for a server that was down a moment ago. */

@@ -16,7 +16,7 @@ const handler = createMcpHandler(({ requestInfo }) => {
   tool('whoami', z.object({}), () =>
     text(
       requestInfo?.headers.get('authorization') === null
-        ? 'nobody'
+        ? 'no token'
         : `token ${requestInfo?.headers.get('x-tenant')}`,
     ),
   );
