@@ -61,7 +61,7 @@ const { output } = await bundle.write({
             'events/agent-event',
             'messages/content-part',
             'sessions/(?:check-names|in-time|session-errors|feed/feeds-of|stores/store-errors)',
-            'tools/tool-result',
+            'tools/(?:tool-result|progress-text)',
           ].join('|')})`,
         ),
         priority: 2,
@@ -69,7 +69,7 @@ const { output } = await bundle.write({
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
+        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],

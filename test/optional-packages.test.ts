@@ -131,7 +131,7 @@ describe('without optional packages', () => {
       const agent = createAgent({ model: DeterministicDriver.fromResponses('hello'), capabilities });
       const state = await agent.run('hi');
       const [error] = state.steps.at(0).errors;
-      console.log(error.code, /npm install (\\S+)/.exec(error.message)[1]);
+      console.log(error.code, /npm install (\\S+)\\./.exec(error.message)[1]);
     `);
     expect(said).toBe('tools_unavailable @modelcontextprotocol/client');
   });

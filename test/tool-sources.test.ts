@@ -151,6 +151,11 @@ describe('a tool source', () => {
   it('refuses what is not a tool list and describes itself', async () => {
     const { agent } = agentOf([final('x')], () => [] as never);
     expect((await agent.run('go')).status).toBe('failed');
+    const { agent: wrong } = agentOf([final('x')], () => ({ tools: [{ name: 'x' } as never] }));
+    expect((await wrong.run('go')).steps.at(0)?.errors[0]?.message).toContain(
+      'as a tool, expected',
+    );
+
     expect(agent.describe().toolSources).toEqual(['warehouse']);
     expect(() =>
       createAgent({

@@ -19,7 +19,7 @@ import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
 import type { Journal } from './journal.ts';
-import { loadTools } from './sourced-tools.ts';
+import type { ToolLoad } from './sourced-tools.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 import { runCalls } from './tool-calls.ts';
@@ -159,6 +159,12 @@ export async function takeStep(run: Run): Promise<void> {
 }
 
 const hasSources = ({ agent }: Run): boolean => agent.toolSources.length > 0;
+
+/** Most agents have no sources: they do not load the code. */
+async function loadTools(run: Run, stepNumber: number): Promise<ToolLoad> {
+  const { loadTools: load } = await import('./sourced-tools.ts');
+  return load(run, stepNumber);
+}
 
 /** Ends a run whose family used up a shared limit while the run waited for its turn. */
 function refuseStep(run: Run): Promise<void> | undefined {

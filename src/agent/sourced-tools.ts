@@ -1,9 +1,9 @@
-import { AgentError } from '../errors/agent-error.ts';
+import { AgentError, show } from '../errors/agent-error.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import type { FieldsOf } from '../events/agent-event.ts';
 import { isRecord, sameJson } from '../json.ts';
 import { sentence } from '../sentence.ts';
-import type { AnyTool, ToolSchema } from '../tools/tool.ts';
+import type { AnyTool } from '../tools/tool.ts';
 import type { AnyToolSource, ToolList, ToolSource } from '../tools/tool-source.ts';
 import { toolSchema, type AgentDefinition } from './agent-options.ts';
 import { offeredTools, type ToolSet } from './offered-tools.ts';
@@ -78,9 +78,27 @@ async function listed(
   context: ReturnType<typeof sourceContext>,
 ): Promise<ToolList> {
   const list: unknown = await load(context as never); // the caller of the run passes its dependencies
-  if (isRecord(list) && Array.isArray(list['tools'])) return list as unknown as ToolList;
-  throw new AgentError('invalid_tool', 'A tool source returned no { tools }.');
+  if (!isRecord(list) || !Array.isArray(list['tools']))
+    throw new AgentError(
+      'invalid_tool',
+      `A tool source returned ${show(list)}, expected { tools, unavailable? }.`,
+    );
+  if (known.has(list)) return list as unknown as ToolList;
+  const wrong: unknown = list['tools'].find((tool) => !isTool(tool));
+  if (wrong !== undefined)
+    throw new AgentError(
+      'invalid_tool',
+      `A tool source returned ${show(wrong)} as a tool, expected the result of defineTool().`,
+    );
+  known.add(list);
+  return list as unknown as ToolList;
 }
+
+/** Lists that are checked. */
+const known = new WeakSet<object>();
+
+const isTool = (tool: unknown): boolean =>
+  isRecord(tool) && typeof tool['name'] === 'string' && typeof tool['check'] === 'function';
 
 const sourceContext = ({ owner, state, deps, cancellation }: Run) => ({
   owner,
@@ -124,9 +142,9 @@ const made = new WeakMap<
 function withSources(agent: AgentDefinition, lists: LoadedTools['lists']): ToolSet {
   const last = lists.findLast((list) => list !== null);
   if (!last) return agent;
-  const known = made.get(last);
-  if (known && known.of === agent.tools && known.lists.every((list, i) => list === lists[i]))
-    return known.all;
+  const before = made.get(last);
+  if (before && before.of === agent.tools && before.lists.every((list, i) => list === lists[i]))
+    return before.all;
   const tools = new Map(agent.tools);
   // the loop runs agents from the definition only
   for (const list of lists)
@@ -168,7 +186,3 @@ function changeOf(
 /** Whether two tools look the same to the model. */
 const sameDefinition = (a: AnyTool, b: AnyTool): boolean =>
   a.description === b.description && sameJson(a.jsonSchema, b.jsonSchema);
-
-/** Whether the tool is still as it was described when a call began to wait. */
-export const isAsStored = (tool: AnyTool, { description, parameters }: ToolSchema): boolean =>
-  tool.description === description && sameJson(tool.jsonSchema, parameters);

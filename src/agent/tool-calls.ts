@@ -1,4 +1,5 @@
 import { show } from '../errors/agent-error.ts';
+import { sameJson } from '../json.ts';
 import { messageOf, type ErrorRecord } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
@@ -9,9 +10,8 @@ import { canContinue } from './nested-agent.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence, withoutFullStop } from '../sentence.ts';
-import type { AnyTool } from '../tools/tool.ts';
+import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import { toolSchema } from './agent-options.ts';
-import { isAsStored } from './sourced-tools.ts';
 
 /** Most calls of one step that run at the same time. */
 const CONCURRENCY = 8;
@@ -53,9 +53,9 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     return runner.close('denied', `Denied by a person: ${answer.deny}`);
   }
   const stored = draft.storedSchema(call.name);
-  if (!tool && stored && !answer && draft.announced.has(call.id)) return;
   const lost = tool ? undefined : missingSource(run, draft, stored !== undefined);
   if (lost !== undefined) {
+    if (!answer && draft.announced.has(call.id)) return;
     if (answer) runner.note(answer, call.args);
     return runner.fail({ type: 'tool', code: 'tool_unavailable', message: lost(call.name) });
   }
@@ -119,6 +119,10 @@ function keepSchema({ agent }: Run, draft: StepDraft, tool: AnyTool): void {
   if (!agent.tools.has(tool.name) && !draft.storedSchema(tool.name))
     draft.storedSchemas = [...draft.storedSchemas, toolSchema(tool)];
 }
+
+/** Whether the tool is still as it was described when a call began to wait. */
+const isAsStored = (tool: AnyTool, { description, parameters }: ToolSchema): boolean =>
+  tool.description === description && sameJson(tool.jsonSchema, parameters);
 
 /** Why an open call of an earlier run has no tool now: a source that cannot be reached, or that lost the tool. */
 function missingSource(

@@ -1,5 +1,5 @@
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
-import { progressText } from '../tools/tool-progress.ts';
+import { progressText } from '../tools/progress-text.ts';
 import { resultText } from '../tools/tool-result.ts';
 import { durationText } from '../number-text.ts';
 import type { CliContext } from './cli-context.ts';

@@ -1,4 +1,4 @@
-import { progressText } from '../tools/tool-progress.ts';
+import { progressText } from '../tools/progress-text.ts';
 import { visibleText } from '../visible-text.ts';
 import type { AgentEvent, EventOf } from './agent-event.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';

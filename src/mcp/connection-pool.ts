@@ -34,7 +34,10 @@ export class ConnectionPool {
     const connection = new McpConnection(this.#server, this.#settings, credentials, {
       opened: (one) => void this.#open.add(one),
       closed: (one) => void this.#open.delete(one),
-      idle: () => void this.#kept.delete(key),
+      idle: () => {
+        this.#kept.delete(key);
+        this.#providers.delete(place);
+      },
     });
     const made = new OwnerTools(this.#server, this.#settings, connection);
     this.#kept.set(key, made);

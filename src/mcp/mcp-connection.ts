@@ -11,10 +11,12 @@ import { openClient, type McpClient, type OpenClient } from './open-client.ts';
 import { raced, rest } from './waiting.ts';
 
 /** Waits between attempts to connect, in milliseconds. */
-const FIRST_WAIT_MS = 250;
-const MAX_WAIT_MS = 30_000;
-/** Attempts to connect, and repeats of a request, within one call. */
+export const FIRST_WAIT_MS = 250;
+export const MAX_WAIT_MS = 30_000;
+/** Attempts at one request. */
 const MAX_TRIES = 3;
+/** How long a request waits for a server that cannot be reached. */
+const READY_MS = 10_000;
 const MAX_MESSAGE = 500;
 
 export interface RequestOptions {
@@ -41,6 +43,8 @@ export class McpConnection {
   readonly #secrets: Set<string>;
   readonly #watch: ConnectionWatch;
   #open: OpenClient | null = null;
+  /** Number of requests of each client, also of those that are replaced but still answer. */
+  readonly #live: Map<OpenClient, number> = new Map();
   #opening: Promise<OpenClient> | null = null;
   #failures = 0;
   #retryAt = 0;
@@ -84,6 +88,7 @@ export class McpConnection {
 
   /** Hides the credentials of the owner in a value. */
   value<T>(value: T): T {
+    if (this.#secrets.size === 0) return value;
     const text = JSON.stringify(value);
     if (text === undefined || ![...this.#secrets].some((secret) => text.includes(secret)))
       return value;
@@ -100,6 +105,7 @@ export class McpConnection {
     try {
       for (let tries = 1; ; tries++) {
         const open = await this.#ready(signal, what, closes);
+        this.#live.set(open, (this.#live.get(open) ?? 0) + 1);
         try {
           return await send(open.client);
         } catch (error) {
@@ -113,10 +119,12 @@ export class McpConnection {
               `${what} was refused: ${this.#sentenceOf(error)}`,
               error,
             );
-          this.#drop(open);
+          if (this.#open === open) this.#closed();
           const mayRepeat = isRepeatable || fate !== 'ambiguous';
           if (!mayRepeat) throw this.#unknown(what, error);
           if (tries === MAX_TRIES) throw this.#unreachable(what, messageOf(error));
+        } finally {
+          this.#release(open);
         }
       }
     } finally {
@@ -130,9 +138,9 @@ export class McpConnection {
     if (this.#idleTimer) clearTimeout(this.#idleTimer);
     this.#idleTimer = null;
     const opening = this.#opening;
-    const open = this.#open;
+    const live = new Set([...this.#live.keys(), ...(this.#open ? [this.#open] : [])]);
     this.#closed();
-    await open?.close();
+    await Promise.all([...live].map((open) => open.close()));
     await opening?.catch(() => {});
   }
 
@@ -180,15 +188,18 @@ export class McpConnection {
     this.#watch.closed(this);
   }
 
-  /** Replaces a connection that may be broken: the package keeps some failures forever. */
-  #drop(open: OpenClient): void {
-    if (this.#open === open) this.#closed();
-    open.close().catch(() => {});
+  /** Closes a client that was replaced after its last request: the package keeps some failures forever. */
+  #release(open: OpenClient): void {
+    const left = (this.#live.get(open) ?? 1) - 1;
+    if (left > 0) return void this.#live.set(open, left);
+    this.#live.delete(open);
+    if (this.#open !== open) open.close().catch(() => {});
   }
 
-  /** Connects, with a few attempts. */
+  /** Connects, with growing waits between the attempts. */
   async #ready(signal: AbortSignal, what: string, closes: number): Promise<OpenClient> {
-    for (let tries = 1; ; tries++) {
+    const until = Date.now() + READY_MS;
+    for (;;) {
       if (this.#closes > closes) throw this.#unreachable(what, 'the connection was closed');
       if (!this.#open) await rest(this.waitMs, signal);
       signal.throwIfAborted();
@@ -198,7 +209,7 @@ export class McpConnection {
         signal.throwIfAborted();
         if (AgentError.is(error)) throw error;
         if (requestFate(error, false) === 'unauthorized') throw this.#unauthorized(what, error);
-        if (tries === MAX_TRIES) throw this.#unreachable(what, causeText(error));
+        if (Date.now() + this.waitMs > until) throw this.#unreachable(what, causeText(error));
       }
     }
   }

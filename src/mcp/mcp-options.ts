@@ -78,7 +78,7 @@ export interface McpOptions {
   readonly shared?: boolean;
   /** Timeout of a call in milliseconds. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Time to connect and to list tools, in milliseconds. Default 10,000. */
+  /** Time to connect and to list tools, in milliseconds. Default 30,000. */
   readonly connectTimeoutMs?: number;
   /** Milliseconds after which an unused connection is closed. Default 300,000. */
   readonly idleMs?: number;
@@ -155,7 +155,7 @@ export function checkedSettings(server: McpServer, options: McpOptions): McpSett
     ...options,
     shared,
     timeoutMs: positive(option('timeoutMs'), options.timeoutMs ?? 60_000),
-    connectTimeoutMs: positive(option('connectTimeoutMs'), options.connectTimeoutMs ?? 10_000),
+    connectTimeoutMs: positive(option('connectTimeoutMs'), options.connectTimeoutMs ?? 30_000),
     idleMs: positive(option('idleMs'), options.idleMs ?? 300_000),
     maxConnections: whole(option('maxConnections'), options.maxConnections ?? 1_000),
     maxTools: whole(option('maxTools'), options.maxTools ?? 1_000),

@@ -26,8 +26,9 @@ export interface OpenHooks {
   onSecret(secret: string): void;
 }
 
-/** Most messages per second, besides the answers to requests. */
-const MAX_NOTICES = 1_000;
+/** Most messages at once, and per second, besides the answers to requests. */
+const NOTICES = 2_000;
+const NOTICES_PER_SECOND = 200;
 /** Characters of what a child process wrote last, for the error of a failed start. */
 const STDERR_CHARS = 2_000;
 const MAX_TIMEOUT_MS = 2_147_483_647;
@@ -48,7 +49,11 @@ export async function openClient(
     { name: 'onward', version: '1' },
     {
       capabilities: { elicitation: { form: {}, url: {} } },
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: connectTimeoutMs } },
+      // a child process that does not answer may be of the older generation, which is tried afterwards
+      versionNegotiation: {
+        mode: 'auto',
+        probe: { timeoutMs: 'command' in server ? connectTimeoutMs / 2 : connectTimeoutMs },
+      },
       inputRequired: { autoFulfill: false },
       jsonSchemaValidator: {
         getValidator: () => (data) => ({
@@ -166,13 +171,17 @@ function answerLost(transport: Transport, received: (message: object) => void): 
 
 /** Closes a connection whose server sends notifications without end. */
 function noticeLimit(onFlood: () => void): (message: object) => void {
-  let second = 0;
-  let count = 0;
+  let left = NOTICES;
+  let at = Date.now();
   return (message) => {
     if (!('method' in message)) return;
-    const now = Math.floor(Date.now() / 1000);
-    if (now !== second) [second, count] = [now, 0];
-    if (++count === MAX_NOTICES) onFlood();
+    const now = Date.now();
+    left = Math.min(NOTICES, left + ((now - at) / 1000) * NOTICES_PER_SECOND) - 1;
+    at = now;
+    if (left < 0) {
+      left = Number.POSITIVE_INFINITY;
+      onFlood();
+    }
   };
 }
 

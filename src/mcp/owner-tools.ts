@@ -6,7 +6,7 @@ import type { AnyTool } from '../tools/tool.ts';
 import type { ToolList } from '../tools/tool-source.ts';
 import { contentTools } from './content-tools.ts';
 import { listTools, type ListedTool } from './list-tools.ts';
-import type { McpConnection } from './mcp-connection.ts';
+import { FIRST_WAIT_MS, MAX_WAIT_MS, type McpConnection } from './mcp-connection.ts';
 import { selects, type McpServer, type McpSettings } from './mcp-options.ts';
 import { mcpTool } from './mcp-tool.ts';
 import type { McpSession } from './mcp-session.ts';
@@ -28,6 +28,10 @@ export class OwnerTools {
   #generation = -1;
   #listedAt = 0;
   #reading: Promise<ToolList> | null = null;
+  /** Of lists that could not be read, although the server was reached. */
+  #failures = 0;
+  #retryAt = 0;
+  #lastError = '';
 
   constructor(server: McpServer, settings: McpSettings, connection: McpConnection) {
     this.#server = server;
@@ -44,15 +48,19 @@ export class OwnerTools {
     const isFresh =
       this.#generation === connection.generation && Date.now() - this.#listedAt < LIST_TTL_MS;
     if (list && isFresh) return list;
-    if (connection.waitMs > 0) {
-      if (!this.#settings.required || list) return this.#withoutServer(connection.lastError);
-      await rest(Math.min(connection.waitMs, this.#settings.connectTimeoutMs), signal);
+    const waitMs = Math.max(connection.waitMs, this.#retryAt - Date.now());
+    if (waitMs > 0) {
+      if (!this.#settings.required || list)
+        return this.#withoutServer(connection.lastError || this.#lastError);
+      await rest(Math.min(waitMs, this.#settings.connectTimeoutMs), signal);
     }
     try {
       this.#reading ??= this.#read().finally(() => (this.#reading = null));
       return await raced(this.#reading, signal);
     } catch (error) {
-      if (AgentError.is(error)) throw error;
+      if (AgentError.is(error) || signal.aborted) throw error;
+      this.#lastError = messageOf(error);
+      this.#retryAt = Date.now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures++);
       return this.#withoutServer(connection.lastError || messageOf(error));
     }
   }
@@ -78,6 +86,7 @@ export class OwnerTools {
     );
     this.#generation = generation;
     this.#listedAt = Date.now();
+    this.#failures = 0;
     const made = this.#toolsFor(tools);
     const unavailable = problemsText(problems);
     const list = unavailable === undefined ? { tools: made } : { tools: made, unavailable };

@@ -40,14 +40,3 @@ export class ProgressReports {
 
 const isAmount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0;
-
-/** Returns `3 of 10: Reading`, for a status line. */
-export function progressText({ message, progress, total }: ToolProgress): string {
-  const amount =
-    progress === undefined
-      ? ''
-      : total === undefined
-        ? String(progress)
-        : `${progress} of ${total}`;
-  return [amount, message].filter(Boolean).join(': ');
-}

@@ -1,5 +1,5 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
-import { progressText } from '../tools/tool-progress.ts';
+import { progressText } from '../tools/progress-text.ts';
 import { statusNote } from './apply-status.ts';
 import { resultMetadata } from './tool-results.ts';
 import {

@@ -1,6 +1,6 @@
 import { mcp } from 'onward/mcp';
 import { describe, expect, it, vi } from 'vitest';
-import { caller, hostile, isAlive, resultsOf, toolsOf } from '../setup/mcp-servers.ts';
+import { caller, hostile, isAlive, resultsOf, stateless, toolsOf } from '../setup/mcp-servers.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -158,4 +158,19 @@ describe('a child process', () => {
     expect((await toolsOf(closing)).tools).toHaveLength(2);
     await closing.close();
   });
+});
+
+it('a lost answer does not interrupt other calls of the owner', async () => {
+  const { url } = await stateless();
+  const { tools } = await toolsOf(mcp({ name: 'st', url }, { timeoutMs: 20_000 }));
+  const call = (name: string, args: object) =>
+    Promise.resolve(
+      tools
+        .find((tool) => tool.name === `st__${name}`)
+        ?.execute(args, { signal: AbortSignal.timeout(20_000), progress() {} } as never),
+    );
+  const slow = call('wait', { ms: 2_000 });
+  await expect(call('cut', {})).rejects.toMatchObject({ report: { code: 'effect_unknown' } });
+  expect(await slow).toBe('waited');
+  expect(await call('pid', {})).toMatch(/^\d+$/);
 });

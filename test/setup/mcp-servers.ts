@@ -30,7 +30,7 @@ const hostileFile = resolve('test/mcp/servers/hostile.mjs');
 const statelessFile = resolve('test/mcp/servers/stateless.mjs');
 
 /** A file of lines that a server writes. */
-export function notebook(): { readonly file: string; lines(): readonly string[] } {
+function notebook(): { readonly file: string; lines(): readonly string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'onward-mcp-'));
   onTestFinished(() => removeFolder(folder));
   const file = join(folder, 'notes');
@@ -70,6 +70,8 @@ export interface HttpServer {
   /** Effects of its tools. */
   effects(): readonly string[];
   kill(): Promise<void>;
+  /** Starts it again whenever it dies. */
+  keepUp(): void;
   /** Starts it on the same port. */
   start(): Promise<void>;
 }
@@ -95,7 +97,9 @@ async function httpServer(
   const port = await freePort();
   const notes = notebook();
   let child: ChildProcess | null = null;
+  let isKeptUp = false;
   const kill = async (): Promise<void> => {
+    isKeptUp = false;
     const dying = child;
     child = null;
     if (!dying || dying.exitCode !== null || dying.signalCode !== null) return;
@@ -116,12 +120,21 @@ async function httpServer(
       };
       started.stdout.on('data', read);
       started.stderr.on('data', read);
-      started.once('exit', () => reject(new Error('the server ended')));
+      started.once('exit', () => {
+        reject(new Error('the server ended'));
+        if (isKeptUp && child === started) start().catch(() => {});
+      });
     });
   };
   onTestFinished(kill);
   await start();
-  return { url: `http://127.0.0.1:${port}/mcp`, effects: notes.lines, kill, start };
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    effects: notes.lines,
+    kill,
+    start,
+    keepUp: () => void (isKeptUp = true),
+  };
 }
 
 export interface Caller {

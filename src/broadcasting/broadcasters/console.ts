@@ -1,6 +1,6 @@
 import { hiddenText } from '../../events/hidden-args.ts';
 import { logText } from '../../errors/log-text.ts';
-import { progressText } from '../../tools/tool-progress.ts';
+import { progressText } from '../../tools/progress-text.ts';
 import type { Broadcaster } from '../broadcaster.ts';
 import type { TruncatedValue, Envelope } from '../envelope.ts';
 import { clip } from '../wire-text.ts';

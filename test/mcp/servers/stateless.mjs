@@ -36,6 +36,15 @@ const handler = createMcpHandler(({ requestInfo }) => {
   };
   tool('die', z.object({ id: z.string() }), die);
   tool('die_again', z.object({ id: z.string() }), die, { idempotentHint: true });
+  tool('wait', z.object({ ms: z.number() }), async ({ ms }) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return text('waited');
+  });
+  // drops the socket of this request only
+  tool('cut', z.object({}), () => {
+    sockets.get(requestInfo?.headers.get('x-socket') ?? '')?.destroy();
+    return new Promise(() => {});
+  });
   tool('hang', z.object({}), () => new Promise(() => {}));
   tool('delete_all', z.object({}), () => text('deleted'), { destructiveHint: true });
   tool('fail', z.object({}), () => ({ ...text('the disk is full'), isError: true }));
@@ -63,5 +72,13 @@ const handler = createMcpHandler(({ requestInfo }) => {
   return server;
 });
 
-const server = http.createServer(getRequestListener((request) => handler.fetch(request)));
+const sockets = new Map();
+const listener = getRequestListener((request) => handler.fetch(request));
+const server = http.createServer((request, response) => {
+  const id = String(sockets.size);
+  sockets.set(id, request.socket);
+  request.headers['x-socket'] = id;
+  request.rawHeaders.push('x-socket', id);
+  listener(request, response);
+});
 server.listen(Number(port), '127.0.0.1', () => console.log(`up ${server.address().port}`));
