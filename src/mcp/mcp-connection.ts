@@ -96,39 +96,47 @@ export class McpConnection {
   }
 
   /** Sends a request: after a reconnect, and again where that repeats no effect. */
-  async request<T>(
+  request<T>(send: (client: McpClient) => Promise<T>, options: RequestOptions): Promise<T> {
+    return this.use(() => this.#request(send, options));
+  }
+
+  /** Keeps the connection open while the work runs. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.busy += 1;
+    this.lastUsed = Date.now();
+    try {
+      return await work();
+    } finally {
+      this.busy -= 1;
+      this.lastUsed = Date.now();
+      this.watchIdle();
+    }
+  }
+
+  async #request<T>(
     send: (client: McpClient) => Promise<T>,
     { signal, isRepeatable, what }: RequestOptions,
   ): Promise<T> {
-    this.#enter();
     const closes = this.#closes;
-    try {
-      for (let tries = 1; ; tries++) {
-        const open = await this.#ready(signal, what, closes);
-        this.#live.set(open, (this.#live.get(open) ?? 0) + 1);
-        try {
-          return await send(open.client);
-        } catch (error) {
-          signal.throwIfAborted();
-          const fate = requestFate(error, open.hasSession);
-          if (fate === 'unauthorized') throw this.#unauthorized(what, error);
-          if (fate === 'invalid') throw this.#invalid(what, error);
-          if (fate === 'answered' || (fate === 'stale' && tries > 1))
-            throw mcpFailure(
-              'mcp_refused',
-              `${what} was refused: ${this.#sentenceOf(error)}`,
-              error,
-            );
-          if (this.#open === open) this.#closed();
-          const mayRepeat = isRepeatable || fate !== 'ambiguous';
-          if (!mayRepeat) throw this.#unknown(what, error);
-          if (tries === MAX_TRIES) throw this.#unreachable(what, messageOf(error));
-        } finally {
-          this.#release(open);
-        }
+    for (let tries = 1; ; tries++) {
+      const open = await this.#ready(signal, what, closes);
+      this.#live.set(open, (this.#live.get(open) ?? 0) + 1);
+      try {
+        return await send(open.client);
+      } catch (error) {
+        signal.throwIfAborted();
+        const fate = requestFate(error, open.hasSession);
+        if (fate === 'unauthorized') throw this.#unauthorized(what, error);
+        if (fate === 'invalid') throw this.#invalid(what, error);
+        if (fate === 'answered' || (fate === 'stale' && tries > 1))
+          throw mcpFailure('mcp_refused', `${what} was refused: ${this.#sentenceOf(error)}`, error);
+        if (this.#open === open) this.#closed();
+        const mayRepeat = isRepeatable || fate !== 'ambiguous';
+        if (!mayRepeat) throw this.#unknown(what, error);
+        if (tries === MAX_TRIES) throw this.#unreachable(what, messageOf(error));
+      } finally {
+        this.#release(open);
       }
-    } finally {
-      this.#leave();
     }
   }
 
@@ -212,17 +220,6 @@ export class McpConnection {
         if (Date.now() + this.waitMs > until) throw this.#unreachable(what, causeText(error));
       }
     }
-  }
-
-  #enter(): void {
-    this.busy += 1;
-    this.lastUsed = Date.now();
-  }
-
-  #leave(): void {
-    this.busy -= 1;
-    this.lastUsed = Date.now();
-    this.watchIdle();
   }
 
   /** Closes the connection when it has not been used for a while. */

@@ -55,7 +55,7 @@ export class OwnerTools {
       await rest(Math.min(waitMs, this.#settings.connectTimeoutMs), signal);
     }
     try {
-      this.#reading ??= this.#read().finally(() => (this.#reading = null));
+      this.#reading ??= connection.use(() => this.#read()).finally(() => (this.#reading = null));
       return await raced(this.#reading, signal);
     } catch (error) {
       if (AgentError.is(error) || signal.aborted) throw error;

@@ -223,6 +223,7 @@ describe('a stateless server of the new generation', () => {
   it('D74: that dies during a call is not asked again, unless the tool is idempotent', async () => {
     const server = await stateless();
     server.keepUp();
+    const { run } = caller(mcp({ name: 'st', url: server.url }, { trustHints: true }), [
       ['st__die', { id: 'once' }],
       ['st__effect', { id: 'after' }],
       ['st__die_again', { id: 'again' }],
