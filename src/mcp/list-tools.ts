@@ -86,9 +86,9 @@ function readTool(server: string, tool: Readonly<Record<string, unknown>>): List
     ...(typeof destructiveHint === 'boolean' && { destructive: destructiveHint }),
     ...(typeof idempotentHint === 'boolean' && { idempotent: idempotentHint }),
   };
-  const told = typeof description === 'string' ? description.slice(0, MAX_DESCRIPTION) : '';
+  const described = typeof description === 'string' ? description.slice(0, MAX_DESCRIPTION) : '';
   return {
-    info: { name, description: told.trim() || `${name} of ${server}`, hints },
+    info: { name, description: described.trim() || `${name} of ${server}`, hints },
     schema,
     definition: { name, inputSchema: parameters },
   };

@@ -185,7 +185,7 @@ function noticeLimit(onFlood: () => void): (message: object) => void {
   };
 }
 
-/** Child processes by the function that tells their id. They are killed if this process exits without closing them. */
+/** Child processes by the function that returns their id. They are killed if this process exits without closing them. */
 const children = new Set<() => number | null>();
 let isWatching = false;
 

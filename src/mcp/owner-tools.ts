@@ -90,7 +90,7 @@ export class OwnerTools {
     const made = this.#toolsFor(tools);
     const unavailable = problemsText(problems);
     const list = unavailable === undefined ? { tools: made } : { tools: made, unavailable };
-    // the same object tells the loop that nothing has changed
+    // the same object: nothing has changed
     if (!this.#list || !isSame(this.#list, list)) this.#list = list;
     return this.#list;
   }
