@@ -85,8 +85,14 @@ export async function openClient(
   };
   // each failed request rejects by itself
   client.onerror = () => {};
-  const isNotice = noticeLimit(() => void close().then(() => hooks.onClose()));
-  answerLost(transport, isNotice);
+  const failAll = answerLost(
+    transport,
+    noticeLimit(() => {
+      hooks.onClose();
+      failAll();
+      void close();
+    }),
+  );
   try {
     await inTime(client.connect(transport, { timeout: connectTimeoutMs }), connectTimeoutMs);
   } catch (error) {
@@ -140,10 +146,15 @@ function http(
 
 /**
  * Answers a request with an error if the stream of its answer ended without one. The client package would wait for its
- * timeout.
+ * timeout. Returns a function that answers all requests this way.
  */
-function answerLost(transport: Transport, received: (message: object) => void): void {
+function answerLost(transport: Transport, received: (message: object) => void): () => void {
   const pending = new Set<string | number>();
+  const fail = (id: string | number): void => {
+    if (!pending.delete(id)) return;
+    const error = { code: LOST_ANSWER, message: 'the connection ended before the answer' };
+    transport.onmessage?.({ jsonrpc: '2.0', id, error });
+  };
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     if (!('method' in message) || !('id' in message)) return send(message, options);
@@ -151,11 +162,7 @@ function answerLost(transport: Transport, received: (message: object) => void): 
     pending.add(id);
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
-      setTimeout(() => {
-        if (!pending.delete(id)) return;
-        const error = { code: LOST_ANSWER, message: 'the connection ended before the answer' };
-        transport.onmessage?.({ jsonrpc: '2.0', id, error });
-      }, 0);
+      setTimeout(() => fail(id), 0);
     };
     return send(message, { ...options, onRequestStreamEnd }).catch((error: unknown) => {
       pending.delete(id);
@@ -167,6 +174,7 @@ function answerLost(transport: Transport, received: (message: object) => void): 
       pending.delete(message.id);
     received(message);
   };
+  return () => pending.forEach(fail);
 }
 
 /** Closes a connection whose server sends notifications without end. */
