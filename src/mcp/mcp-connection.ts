@@ -275,7 +275,8 @@ export class McpConnection {
 function causeText(error: unknown): string {
   let text = messageOf(error);
   for (let at = (error as { cause?: unknown } | null)?.cause, depth = 0; at && depth < 5; depth++) {
-    const inner = messageOf(at) || String((at as { code?: unknown }).code ?? '');
+    const { code } = at as { readonly code?: unknown };
+    const inner = messageOf(at) || (typeof code === 'string' ? code : '');
     if (inner !== '' && !text.includes(inner)) text += `: ${inner}`;
     at = (at as { cause?: unknown }).cause;
   }

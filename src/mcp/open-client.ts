@@ -78,13 +78,16 @@ export async function openClient(
     release();
   };
   const release = keepForExit(() => transport.pid ?? null);
-  client.onclose = () => {
-    release();
-    if (isOpen) hooks.onClose();
-    isOpen = false;
-  };
-  // each failed request rejects by itself
-  client.onerror = () => {};
+  // neither is an event target
+  Object.assign(client, {
+    onclose: () => {
+      release();
+      if (isOpen) hooks.onClose();
+      isOpen = false;
+    },
+    // each failed request rejects by itself
+    onerror: () => {},
+  });
   const failAll = answerLost(
     transport,
     noticeLimit(() => {
@@ -169,11 +172,12 @@ function answerLost(transport: Transport, received: (message: object) => void): 
       throw error;
     });
   };
-  transport.onmessage = (message) => {
+  const onmessage: Transport['onmessage'] = (message) => {
     if ('id' in message && !('method' in message) && message.id !== undefined)
       pending.delete(message.id);
     received(message);
   };
+  Object.assign(transport, { onmessage });
   return () => pending.forEach(fail);
 }
 

@@ -52,7 +52,7 @@ describe('owners', () => {
                 usage: null,
               }
             : { content: 'done', toolCalls: [], finishReason: 'stop', usage: null },
-      } as never,
+      },
       capabilities: [capability],
     });
     const store = memoryStore();

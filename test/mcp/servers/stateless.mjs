@@ -79,6 +79,6 @@ const server = http.createServer((request, response) => {
   sockets.set(id, request.socket);
   request.headers['x-socket'] = id;
   request.rawHeaders.push('x-socket', id);
-  listener(request, response);
+  void listener(request, response);
 });
 server.listen(Number(port), '127.0.0.1', () => console.log(`up ${server.address().port}`));
