@@ -25,6 +25,7 @@ const bundle = await rolldown({
     'react',
     'react/jsx-runtime',
     'jiti',
+    /^@modelcontextprotocol\//,
     /^node:/,
   ],
   // for what the command line is made of; a test holds that the core asks Node for nothing
@@ -60,7 +61,7 @@ const { output } = await bundle.write({
             'events/agent-event',
             'messages/content-part',
             'sessions/(?:check-names|in-time|session-errors|feed/feeds-of|stores/store-errors)',
-            'tools/tool-result',
+            'tools/(?:tool-result|progress-text)',
           ].join('|')})`,
         ),
         priority: 2,
@@ -68,7 +69,7 @@ const { output } = await bundle.write({
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
+        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],

@@ -13,7 +13,7 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting', 'queues'],
+  ['trace', 'broadcasting', 'queues', 'mcp'],
   ['ui'],
   ['react'],
   ['testing'],
@@ -95,6 +95,8 @@ describe('source layout', () => {
     );
     expect([...new Set(used)].toSorted()).toEqual([
       '@hono/node-server in server/node-listener.ts',
+      '@modelcontextprotocol/client in mcp/open-client.ts',
+      '@modelcontextprotocol/client/stdio in mcp/open-client.ts',
       '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
       'bullmq in queues/bullmq/bull-link.ts',
       'commander in cli/process-commands.ts',

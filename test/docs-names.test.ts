@@ -23,6 +23,7 @@ const inside = new Set(sources.flatMap(wordsIn));
 /** Names in the docs that belong to other software. Add valid ones here; fix the rest. */
 const ofOthers = new Set(
   [
+    'readOnlyHint idempotentHint destructiveHint', // MCP
     'JSON stringify parse toString innerHTML inspect', // JavaScript, Node and the browser
     'clientSecret privateKey', // names of secrets
     'useChat onData onFinish resumeStream addToolOutput streamText generateText fullStream ToolLoopAgent google', // AI SDK

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { AgentBuilder, AgentState, ErrorPolicy, type AgentEvent, type RunOptions } from 'onward';
+import {
+  AgentBuilder,
+  AgentState,
+  ErrorPolicy,
+  type AgentEvent,
+  type RunOptions,
+  type ToolContext,
+} from 'onward';
 import {
   AgentEventEnvelopeAdapter,
   BroadcastConfig,
@@ -23,7 +30,7 @@ const spent = {
 };
 const agentId = '1f3a9c02-5d1e-4c8a-9b57-2e6f0d8c4a11';
 
-/** Three runs that emit every event type. Returns the events and the broadcast envelopes. */
+/** Four runs that emit every event type. Returns the events and the broadcast envelopes. */
 async function story() {
   const clock = fakeClock('2026-01-16T12:00:00.000Z');
   const events: AgentEvent[] = [];
@@ -95,6 +102,25 @@ async function story() {
     .withFallback(whole!)
     .build()
     .run(start('And tables?'), listening('5f0c9a52-2f0a-4f29-8f0a-3c1d7a9be402'));
+  const scan = mockTool(
+    'scan',
+    (_args: unknown, { progress }: ToolContext) => {
+      progress({ message: 'Reading shelf 3', progress: 3, total: 12 });
+      return 'done';
+    },
+    { description: 'Scans the shelves.' },
+  );
+  let asked = 0;
+  await builder(toolCall('scan', {}), ScenarioStep.final('Done.'))
+    .withCapability({
+      name: 'warehouse',
+      tools: () =>
+        asked++ === 0
+          ? { tools: [scan] }
+          : { tools: [], unavailable: 'the server does not answer' },
+    })
+    .build()
+    .run(start('And the shelves?'), listening('9d0f3c11-6f1b-4a53-a5a9-52d0b6a1f1e7'));
   for (const adapter of adapters) await adapter.flush();
   return { events, envelopes: broadcaster.envelopes() };
 }
@@ -141,6 +167,8 @@ const eventSamples: Record<AgentEventType, unknown> = {
   MessageAdded: event('MessageAdded', { role: 'assistant' }),
   ContinuationEvaluated: event('ContinuationEvaluated', { stepNumber: 2 }),
   AgentStepStarted: event('AgentStepStarted'),
+  ToolsChanged: event('ToolsChanged'),
+  ToolProgress: event('ToolProgress'),
   StreamChunk: event('StreamChunk'),
   ReasoningDelta: event('ReasoningDelta'),
   ToolCallDelta: event('ToolCallDelta', { argsDelta: piece }),
@@ -169,6 +197,7 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
   'agent.step.completed': { 'agent.step.completed': envelope('agent.step.completed') },
   'agent.model.fallback': { 'agent.model.fallback': envelope('agent.model.fallback') },
   'agent.tool.started': { 'agent.tool.started': envelope('agent.tool.started') },
+  'agent.tool.progress': { 'agent.tool.progress': envelope('agent.tool.progress') },
   'agent.tool.completed': { 'agent.tool.completed': envelope('agent.tool.completed') },
   'agent.approval.requested': {
     'agent.approval.requested': envelope('agent.approval.requested'),

@@ -188,6 +188,20 @@ describe('without optional packages', () => {
     expect(said).toBe('package_missing bullmq');
   });
 
+  it('MCP servers load, and the first step names the package to install', () => {
+    const said = printed(`
+      import { createAgent } from 'onward';
+      import { mcp } from 'onward/mcp';
+      import { DeterministicDriver } from 'onward/testing';
+      const capabilities = [mcp({ name: 'a', command: 'b' })];
+      const agent = createAgent({ model: DeterministicDriver.fromResponses('hello'), capabilities });
+      const state = await agent.run('hi');
+      const [error] = state.steps.at(0).errors;
+      console.log(error.code, /npm install (\\S+)\\./.exec(error.message)[1]);
+    `);
+    expect(said).toBe('tools_unavailable @modelcontextprotocol/client');
+  });
+
   it('the Pusher broadcaster loads, and its first call names the package to install', () => {
     const said = printed(`
       import { pusherBroadcaster } from 'onward/broadcasting/pusher';

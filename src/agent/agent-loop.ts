@@ -19,6 +19,7 @@ import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
 import type { Journal } from './journal.ts';
+import type { ToolLoad } from './sourced-tools.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 import { runCalls } from './tool-calls.ts';
@@ -132,21 +133,37 @@ export async function takeStep(run: Run): Promise<void> {
   run.watchDeadline(now);
   if (unfinishedStep) {
     const draft = reopened(run, unfinishedStep);
+    // calls of tools that cannot be loaded get a result that says so
+    if (hasSources(run)) await loadTools(run, draft.number);
     await runCalls(run, draft);
     return finishStep(run, draft);
   }
   const failed = run.state.steps.at(-1);
   const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
+  // before the turn, because a server may be slow
+  const loaded = hasSources(run) ? await loadTools(run, run.state.execution.stepCount + 1) : null;
   // a hook may delay the step while other agents work: with step hooks, only the model call itself waits for its turn
   const family = run.agent.hooks.step ? null : run.parent?.family;
   const turn = family ? family.admit(run) : true;
   if (turn !== true && !(await turn) && !run.cancellation.cause) return refuseStep(run);
-  const draft = StepDraft.next(run, family || waitedMs > 0 ? run.now() : now, waitedMs);
+  const draft = StepDraft.next(run, family || loaded || waitedMs > 0 ? run.now() : now, waitedMs);
+  if (loaded) draft.notes.push(...loaded.notes);
   if (run.cancellation.cause) {
     draft.isTruncated = true;
     family?.leave(run, null);
+  } else if (loaded?.failure) {
+    draft.failure = run.record(loaded.failure);
+    family?.leave(run, null);
   } else await work(run, draft);
   return finishStep(run, draft);
+}
+
+const hasSources = ({ agent }: Run): boolean => agent.toolSources.length > 0;
+
+/** Most agents have no sources: they do not load the code. */
+async function loadTools(run: Run, stepNumber: number): Promise<ToolLoad> {
+  const { loadTools: load } = await import('./sourced-tools.ts');
+  return load(run, stepNumber);
 }
 
 /** Ends a run whose family used up a shared limit while the run waited for its turn. */

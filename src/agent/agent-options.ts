@@ -14,6 +14,7 @@ import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
+import type { NamedSource } from './sourced-tools.ts';
 
 /** Output type of an agent: the type of its response format, or text without one. */
 export type Answer<Format> = Format extends AnySchema ? OutputOf<Format> : string;
@@ -98,6 +99,10 @@ export interface AgentDefinition {
   readonly toolNames: readonly string[];
   readonly toolNameSet: ReadonlySet<string>;
   readonly toolSchemas: readonly ToolSchema[];
+  /** Capabilities whose tools are only known at run time. */
+  readonly toolSources: readonly NamedSource[];
+  /** Capabilities that hold connections. */
+  readonly closable: readonly AnyCapability[];
   /** Whether any of the tools is an agent. */
   readonly callsAgents: boolean;
   readonly toolChoice: ToolChoice;
@@ -117,3 +122,10 @@ export interface AgentDefinition {
   readonly redactor: Redactor;
   readonly random: () => number;
 }
+
+export const toolSchema = ({ name, description, jsonSchema, cache }: AnyTool): ToolSchema => ({
+  name,
+  description,
+  parameters: jsonSchema,
+  ...(cache && { cache }),
+});

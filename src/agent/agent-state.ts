@@ -70,7 +70,8 @@ export type AgentStateJSON = Omit<
   readonly messages: readonly MessageJSON[];
   readonly steps: readonly AgentStepJSON[];
   readonly unfinishedStep:
-    | (AgentStepJSON & Pick<UnfinishedStep, 'children' | 'problems' | 'childAccounts'>)
+    | (AgentStepJSON &
+        Pick<UnfinishedStep, 'children' | 'problems' | 'childAccounts' | 'toolSchemas'>)
     | null;
   readonly lastContinuationOutcome: ContinuationOutcomeJSON | null;
 };

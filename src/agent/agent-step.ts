@@ -6,6 +6,7 @@ import type { FinishReason } from '../inference/inference-driver.ts';
 import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import type { ToolSchema } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentStateJSON } from './agent-state.ts';
 
@@ -69,4 +70,6 @@ export interface UnfinishedStep extends AgentStep {
   readonly problems?: Readonly<Record<string, string>>;
   /** Usage of paused nested agents already in this step's totals, by call id; absent: all of it. */
   readonly childAccounts?: Readonly<Record<string, ChildAccount>>;
+  /** Tools of a source, as they were when their calls began to wait for approval. */
+  readonly toolSchemas?: readonly ToolSchema[];
 }

@@ -10,6 +10,7 @@ import type { AgentDefinition, AgentOptions, Answer } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { announceStart, end } from './announce-run.ts';
 import { isOpen } from './agent-status.ts';
+import { closeCapabilities } from './close-capabilities.ts';
 import type { OptionStyle } from './check-options.ts';
 import { defineAgent } from './define-agent.ts';
 import {
@@ -123,6 +124,8 @@ export interface Agent<
   withDeps(deps: Deps): Agent<{}, Output, Name, C>;
   on<T extends AgentEventType>(type: T, listener: EventListener<EventOf<T>>): () => void;
   wiretap(listener: EventListener): () => void;
+  /** Closes the connections of its capabilities, such as MCP servers. A later run opens them again. */
+  close(): Promise<void>;
   /** Returns this agent as a tool of another agent, which then needs the same dependencies. */
   asTool<const N extends string>(options: AsToolOptions<N>): Tool<Deps, Call<N, AgentArgs, Output>>;
 }
@@ -218,6 +221,7 @@ function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
     restore: (json: unknown) => restoreState(definition, json),
     withDeps: (deps: object) => agentFrom(bound(definition, deps), bus),
 
+    close: () => closeCapabilities(definition),
     on: bus.on,
     wiretap: bus.wiretap,
     asTool: (given: AsToolOptions) => agentAsTool({ definition, bus }, given),

@@ -3,6 +3,8 @@ import type { Redactor } from '../errors/redactor.ts';
 import { own, type JsonObject } from '../json.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
+import { readySchema, type ReadySchema } from '../tools/schema.ts';
+import type { ToolSchema } from '../tools/tool.ts';
 import { visibleText } from '../visible-text.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
@@ -97,7 +99,7 @@ class Binding {
 
   /** Binds the answers of an agent and its paused nested agents, which must still exist. */
   async bind(agent: AgentDefinition, state: AgentState): Promise<void> {
-    const { toolCalls = [], children = {}, results = [] } = state.unfinishedStep ?? {};
+    const { toolCalls = [], children = {}, results = [], toolSchemas } = state.unfinishedStep ?? {};
     for (const call of toolCalls) {
       const tool = agent.tools.get(call.name);
       const inner = own(children, call.id);
@@ -114,11 +116,12 @@ class Binding {
       if (!answer || results.some(({ callId }) => callId === call.id)) continue;
       const hash = checkedHash(call, answer, state);
       this.#bound.set(call.id, { ...answer, executionId: state.execution.id, argsHash: hash });
-      if (!tool || !('args' in answer) || answer.args === undefined) continue;
+      const check = tool?.check ?? storedCheck(call, toolSchemas);
+      if (!check || !('args' in answer) || answer.args === undefined) continue;
       const args = argumentsIn(answer.args);
       if (typeof args === 'string') throw badEdit(call, args);
       this.#checkMarks(call, args);
-      const checked = await tool.check(args);
+      const checked = await check(args);
       if (!checked.ok) throw badEdit(call, sentence(checked.message));
     }
   }
@@ -133,6 +136,15 @@ class Binding {
         'Write the real value, or approve without an edit to run the call unchanged.',
     );
   }
+}
+
+/** Checks an edit without the source of the tool: by the schema that was stored when the call began to wait. */
+function storedCheck(
+  { name }: ToolCall,
+  schemas: readonly ToolSchema[] = [],
+): ReadySchema['check'] | undefined {
+  const stored = schemas.find((schema) => schema.name === name);
+  return stored && readySchema(`Tool "${name}"`, stored.parameters).check;
 }
 
 /** Returns the hash of the recorded arguments, after checking that the answer is for them. */

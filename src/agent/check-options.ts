@@ -99,7 +99,11 @@ const capability: Check = (name, value) => {
   if (!isRecord(value) || !isNamed(value))
     throw invalidOption(name, value, 'capabilities with a name');
   const member = (key: string): string => `${name} "${String(value['name'])}" ${key}`;
-  optional(tools)(member('tools'), value['tools']);
+  if (typeof value['tools'] !== 'function') optional(tools)(member('tools'), value['tools']);
+  optional(fits((close) => typeof close === 'function', 'a function'))(
+    member('close'),
+    value['close'],
+  );
   optional(hooks)(member('hooks'), value['hooks']);
   optional(criteria)(member('criteria'), value['criteria']);
   optional(text)(member('systemPrompt'), value['systemPrompt']);

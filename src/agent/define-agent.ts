@@ -21,12 +21,17 @@ import { driverOf } from '../inference/model-registry.ts';
 import { isRecord } from '../json.ts';
 import { ttlOf } from '../messages/cache-mark.ts';
 import { readySchema, type AnySchema } from '../tools/schema.ts';
-import type { AnyTool, ToolSchema } from '../tools/tool.ts';
+import type { AnyTool } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, plainOptions, type OptionStyle } from './check-options.ts';
 import { modelChain } from './model-chain.ts';
 import { composeHooks } from './hooks.ts';
-import type { AgentDefinition, AgentOptions, SystemPrompt } from './agent-options.ts';
+import {
+  toolSchema,
+  type AgentDefinition,
+  type AgentOptions,
+  type SystemPrompt,
+} from './agent-options.ts';
 
 const DEFAULT_MAX_STEPS = 20;
 /** Multiple of `maxSteps`. */
@@ -48,9 +53,12 @@ export function defineAgent(
   const fallback = (options.fallback ?? []).map((one) => driverOf(one, options.models));
   const tools = indexTools([
     ...(options.tools ?? []),
-    ...capabilities.flatMap((c) => c.tools ?? []),
+    ...capabilities.flatMap((c) => (typeof c.tools === 'function' ? [] : (c.tools ?? []))),
   ]);
-  checkToolChoice(toolChoice, tools, style);
+  const toolSources = capabilities.flatMap(({ name: source, tools: load }) =>
+    typeof load === 'function' ? [{ name: source, load }] : [],
+  );
+  if (toolSources.length === 0) checkToolChoice(toolChoice, tools, style);
   const hooks = [...(options.hooks ?? []), ...capabilities.flatMap((c) => c.hooks ?? [])];
   const { text, cache } = promptOf(options.systemPrompt);
   const prompts = [text, ...capabilities.map((c) => c.systemPrompt)];
@@ -65,6 +73,8 @@ export function defineAgent(
     tools,
     toolNames: [...tools.keys()],
     toolNameSet: new Set(tools.keys()),
+    toolSources,
+    closable: capabilities.filter((c) => c.close !== undefined),
     callsAgents: callsAgents(tools),
     toolSchemas: Array.from(tools.values(), toolSchema),
     toolChoice,
@@ -178,10 +188,3 @@ function responseOf(
   const ready = readySchema(name('responseFormat'), schema);
   return { format: { name: 'response', schema: ready.jsonSchema }, schema: ready };
 }
-
-const toolSchema = ({ name, description, jsonSchema, cache }: AnyTool): ToolSchema => ({
-  name,
-  description,
-  parameters: jsonSchema,
-  ...(cache && { cache }),
-});

@@ -19,6 +19,8 @@ export interface AgentDescription {
     readonly onError?: ErrorHandlingDecision;
     readonly maxRetries?: number;
   }[];
+  /** Capabilities whose tools are only known at run time; absent if there are none. */
+  readonly toolSources?: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
   readonly criteria: readonly string[];
   readonly errorPolicy: ErrorPolicyJSON;
@@ -44,6 +46,9 @@ export function describeAgent(definition: AgentDefinition): AgentDescription {
       ...(tool.onError !== undefined && { onError: tool.onError }),
       ...(tool.maxRetries !== undefined && { maxRetries: tool.maxRetries }),
     })),
+    ...(definition.toolSources.length > 0 && {
+      toolSources: definition.toolSources.map((source) => source.name),
+    }),
     limits: Object.fromEntries(limits) as Record<string, number>,
     criteria: criteria.list.map((c) => c.name),
     errorPolicy: errorPolicy.toJSON(),

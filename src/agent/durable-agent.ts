@@ -9,6 +9,7 @@ import { createAgent, partsOf } from './agent.ts';
 import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Answers, GivenAnswer } from './approval-answer.ts';
+import { holdCapabilities } from './close-capabilities.ts';
 import { boundAnswer, type BoundAnswer } from './approvals.ts';
 import { openIdle, openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
 import { familyRedactor } from './family-redactor.ts';
@@ -27,6 +28,8 @@ export interface DurableAgent {
   readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
   /** The JSON Schema of its answers; null for text. */
   readonly responseSchema: JsonSchema | null;
+  /** Keeps the connections of the agent; the returned function closes those that nothing else keeps. */
+  hold(): () => Promise<void>;
   /** Limits that grants can raise. */
   readonly grantLimits: readonly GrantLimit[];
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
@@ -53,6 +56,7 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
     familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },
     responseSchema: definition.response?.format.schema ?? null,
+    hold: () => holdCapabilities(definition),
     grantLimits: grantLimitsOf(definition),
     run: async (state, options) => perform(openNew(definition, bus, state, options), false),
     resume: async (state, options) =>

@@ -2,6 +2,7 @@ import { bookExecution, bookSession } from './execution.ts';
 import type { Run } from './run.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
+import { unfinishedStep } from './unfinished-step.ts';
 
 /** Whether something of the step is left to do: a model call that was dropped, or calls that may still run. */
 export const isUnfinished = ({ isTruncated, calls }: StepDraft): boolean =>
@@ -23,7 +24,7 @@ export function handOverStep(run: Run, draft: StepDraft): void {
     run.state = state.with({
       ...booked,
       messages: state.messages.append(...draft.takeMessages()),
-      unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+      unfinishedStep: unfinishedStep(draft, state.execution.id, workedMs(draft, now)),
     });
     return;
   }

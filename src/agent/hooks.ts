@@ -2,6 +2,7 @@ import type { InferenceRequest, InferenceResponse } from '../inference/inference
 import type { JsonObject } from '../json.ts';
 import type { ContinuationCriterion } from '../continuation/criterion.ts';
 import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
+import type { AnyToolSource, ToolSource } from '../tools/tool-source.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
 
@@ -71,10 +72,13 @@ export type CriterionList<D extends readonly unknown[], Output> = {
 /** Any capability, with any dependencies. */
 export interface AnyCapability {
   readonly name: string;
-  readonly tools?: readonly AnyTool[];
+  /** Tools, or a function that returns them before each step. */
+  readonly tools?: readonly AnyTool[] | AnyToolSource;
   readonly hooks?: readonly AnyHook[];
   readonly criteria?: readonly ContinuationCriterion<never, never>[];
   readonly systemPrompt?: string;
+  /** Closes connections. Called by `agent.close()`, and when the last runtime with this agent closes. */
+  close?(): Promise<void>;
   /** For types only; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~call'?: Call | undefined;
@@ -86,21 +90,38 @@ export interface Capability<in Deps = {}, out C extends Call = Call> extends Any
   readonly '~call'?: C | undefined;
 }
 
+/** The parts of a capability besides its tools. */
+interface CapabilityParts<
+  HookDeps extends readonly unknown[],
+  CriterionDeps extends readonly unknown[],
+> {
+  readonly name: string;
+  readonly systemPrompt?: string;
+  readonly hooks?: HookList<HookDeps, unknown>;
+  readonly criteria?: CriterionList<CriterionDeps, unknown>;
+  readonly close?: () => Promise<void>;
+}
+
 /** Types a capability: the dependencies of its tools, hooks and criteria, and the calls that it adds. */
 export function defineCapability<
   const Tools extends readonly AnyTool[] = readonly [],
   const HookDeps extends readonly unknown[] = readonly [],
   const CriterionDeps extends readonly unknown[] = readonly [],
->(capability: {
-  readonly name: string;
-  readonly systemPrompt?: string;
-  readonly tools?: Tools;
-  readonly hooks?: HookList<HookDeps, unknown>;
-  readonly criteria?: CriterionList<CriterionDeps, unknown>;
-}): Capability<
+>(
+  capability: CapabilityParts<HookDeps, CriterionDeps> & { readonly tools?: Tools },
+): Capability<
   DepsOf<Tools[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
   CallsOf<Tools[number]>
-> {
+>;
+/** Types a capability whose tools are only known at run time. */
+export function defineCapability<
+  Deps = {},
+  const HookDeps extends readonly unknown[] = readonly [],
+  const CriterionDeps extends readonly unknown[] = readonly [],
+>(
+  capability: CapabilityParts<HookDeps, CriterionDeps> & { readonly tools: ToolSource<Deps> },
+): Capability<Deps & AllOf<HookDeps> & AllOf<CriterionDeps>>;
+export function defineCapability(capability: AnyCapability): AnyCapability {
   return capability; // createAgent checks its members
 }
 

@@ -11,6 +11,7 @@ import type { Checkpoint } from './journal.ts';
 import type { Run } from './run.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
+import { unfinishedStep } from './unfinished-step.ts';
 
 /** Stores the step as unfinished and pauses the run. There is no outcome while calls are open. */
 export function pauseStep(run: Run, draft: StepDraft): void {
@@ -27,7 +28,7 @@ export function pauseStep(run: Run, draft: StepDraft): void {
     execution: bookExecution(state.execution, booking),
     info: bookSession(state.info, booking),
     status: AgentStatus.Paused,
-    unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+    unfinishedStep: unfinishedStep(draft, state.execution.id, workedMs(draft, now)),
     pause: {
       kind: pendingApprovals.length > 0 ? 'approval' : (firstChild?.pause?.kind ?? 'requested'),
       at: isoTime(now),
@@ -72,7 +73,7 @@ export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
     state: state.with({
       execution: bookExecution(state.execution, booking),
       info: bookSession(state.info, booking),
-      unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+      unfinishedStep: unfinishedStep(draft, state.execution.id, workedMs(draft, now)),
     }),
     messages: draft.newMessages,
   };

@@ -11,6 +11,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
 import { truncatedReasoning } from '../reasoning-text.ts';
 import type { CallFrame } from '../tools/call-tool.ts';
+import type { ToolProgress } from '../tools/tool-progress.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStatus } from './agent-status.ts';
@@ -19,6 +20,7 @@ import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
+import type { LoadedTools } from './sourced-tools.ts';
 
 /** Options of all methods that run an agent. Without `ToolName` they fit every agent. */
 export interface RunOptions<ToolName extends string = never> {
@@ -28,6 +30,8 @@ export interface RunOptions<ToolName extends string = never> {
   readonly wiretap?: EventListener;
   /** Names of the tools that the model sees in this run. Default: all. Calls of other tools do not run. */
   readonly activeTools?: readonly ToolName[];
+  /** User on whose behalf the run works, for capabilities with a connection per user. A session passes its owner. */
+  readonly owner?: string;
 }
 
 export interface ResumeOptions<ToolName extends string = never> extends RunOptions<ToolName> {
@@ -65,7 +69,12 @@ export class Run implements CallFrame {
   readonly redactor: Redactor;
   readonly cancellation: Cancellation;
   readonly deps: Readonly<Record<string, unknown>>;
-  readonly offered: OfferedTools;
+  /** Changes between steps if the agent has tool sources. */
+  offered: OfferedTools;
+  readonly activeTools: readonly string[] | undefined;
+  /** Tools of the sources; null before the first step. */
+  loaded: LoadedTools | null = null;
+  readonly owner: string | null;
   /** Answers to pending calls by call id, bound to their calls before the run continues. */
   answers: Answers;
   /** Null outside of a session. */
@@ -115,7 +124,9 @@ export class Run implements CallFrame {
     this.previousStopReason = state.stopReason;
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = depsOf(agent, options.deps ?? parent?.deps ?? {});
-    this.offered = offeredTools(agent, options.activeTools);
+    this.activeTools = options.activeTools;
+    this.offered = offeredTools(agent, options.activeTools, agent.toolSources.length > 0);
+    this.owner = options.owner ?? parent?.owner ?? null;
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
@@ -147,6 +158,11 @@ export class Run implements CallFrame {
   }
   requestPause(reason: string): void {
     this.pauseReason ??= this.redactor.text(reason);
+  }
+  reportProgress(tool: string, toolCallId: string, progress: ToolProgress): void {
+    const { events } = this;
+    if (events.wants('ToolProgress'))
+      events.emit('ToolProgress', { tool, toolCallId, ...events.redacted(progress) });
   }
 
   record(report: ErrorReport): ErrorRecord {

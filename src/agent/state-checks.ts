@@ -105,7 +105,8 @@ const modelCallFields = fields({
 const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });
 const pauseFields = fields({ kind: 'string', at: 'string' });
-const childrenFields = fields({ children: 'object?' });
+const childrenFields = fields({ children: 'object?', toolSchemas: 'list?' });
+const schemaFields = fields({ name: 'string', description: 'string', parameters: 'object' });
 const documentFields = fields({
   agentName: 'string??',
   parentAgentId: 'string??',
@@ -193,7 +194,12 @@ const partProblem = (part: unknown): Problem | null =>
   isPart(part) ? null : { at: '', seen: part, expected: 'a content part' };
 
 const unfinishedProblem = (step: unknown): Problem | null =>
-  stepProblem(step) ?? recordProblem(step, childrenFields);
+  stepProblem(step) ??
+  recordProblem(step, childrenFields) ??
+  within(
+    '.toolSchemas',
+    listProblem(fieldOf(step, 'toolSchemas') ?? [], (item) => recordProblem(item, schemaFields)),
+  );
 
 function outcomeProblem(outcome: unknown): Problem | null {
   if (outcome === undefined || outcome === null) return null;

@@ -8,6 +8,7 @@ import { messageId, stepId } from '../ids.ts';
 import { own } from '../json.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import type { ToolSchema } from '../tools/tool.ts';
 import { withoutParts, type ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
@@ -83,6 +84,8 @@ export class StepDraft {
   hasShownReasoning = false;
   /** The validated value of a response format. */
   output: { readonly value: unknown } | null = null;
+  /** Schemas of sourced tools whose calls wait for approval. */
+  storedSchemas: readonly ToolSchema[] = [];
   /** Calls whose approval was requested earlier. */
   announced: ReadonlySet<string> = nothingAnnounced;
 
@@ -149,6 +152,7 @@ export class StepDraft {
     draft.results = draft.calls.map((call) => step.results.find((r) => r.callId === call.id));
     const children = Object.entries(step.children).map(([id, json]) => [id, revive(json)] as const);
     if (children.length > 0) draft.children = new Map(children);
+    if (step.toolSchemas) draft.storedSchemas = step.toolSchemas;
     if (step.childAccounts) draft.childAccounts = new Map(Object.entries(step.childAccounts));
     if (step.problems) draft.problems = draft.calls.map(({ id }) => own(step.problems ?? {}, id));
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));
@@ -170,6 +174,10 @@ export class StepDraft {
     this.usage = addUsage(this.usage, usage);
     this.cost = addCost(this.cost, cost);
     this.family = addShares(this.family ?? [], shares);
+  }
+
+  storedSchema(name: string): ToolSchema | undefined {
+    return this.storedSchemas.find((schema) => schema.name === name);
   }
 
   addMessage(message: Message): void {
@@ -244,31 +252,6 @@ export class StepDraft {
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;
     if (this.softLanding !== null) step.softLanding = this.softLanding;
     return step;
-  }
-
-  /** Returns the step with its open calls, paused nested agents and problems. */
-  toUnfinished(executionId: string, durationMs: number): UnfinishedStep {
-    const children = Array.from(
-      this.children ?? [],
-      ([id, child]) => [id, child.toJSON()] as const,
-    );
-    // Object.assign is faster than a spread, and a journal needs this once per step
-    const step = this.toStep(executionId, durationMs, this.errors, null);
-    const more: Pick<UnfinishedStep, 'type' | 'children' | 'problems' | 'childAccounts'> = {
-      type: 'tool_calls',
-      children: Object.fromEntries(children),
-      ...(this.problems && { problems: this.#openProblems }),
-      ...(this.childAccounts && { childAccounts: Object.fromEntries(this.childAccounts) }),
-    };
-    return Object.assign(step, more);
-  }
-
-  get #openProblems(): Record<string, string> {
-    const problems = this.openCalls.flatMap((place) => {
-      const problem = this.problems?.[place];
-      return problem === undefined ? [] : [[this.calls[place]?.id ?? '', problem] as const];
-    });
-    return Object.fromEntries(problems);
   }
 
   get type(): AgentStep['type'] {

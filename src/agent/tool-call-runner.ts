@@ -6,6 +6,7 @@ import { isRecord, sameJson, toJsonValue, type JsonObject, type JsonValue } from
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
+import { ToolFailure } from '../tools/tool-failure.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import { recordedResult, type ResultParts } from '../tools/tool-content.ts';
 import {
@@ -218,6 +219,7 @@ export class ToolCallRunner {
         { type: 'timeout', code: 'tool_timeout', message: error.message },
         'timeout',
       );
+    if (error instanceof ToolFailure) return this.fail(error.report);
     const code = error instanceof HookFailure ? 'hook_failed' : 'tool_failed';
     this.fail({ type: 'tool', code, message: messageOf(error) });
   }
@@ -241,7 +243,7 @@ export class ToolCallRunner {
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
     const { name: toolName } = this.call;
     const record = this.#run.record({ ...report, toolName });
-    const most = this.#run.agent.tools.get(toolName)?.maxResultChars ?? Number.POSITIVE_INFINITY;
+    const most = this.#run.offered.tools.get(toolName)?.maxResultChars ?? Number.POSITIVE_INFINITY;
     const message = resultText(recordedValue(record.message, most).value);
     this.close(kind, `Error: ${message}`, { ...record, message });
   }

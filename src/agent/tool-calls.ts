@@ -1,4 +1,5 @@
 import { show } from '../errors/agent-error.ts';
+import { sameJson } from '../json.ts';
 import { messageOf, type ErrorRecord } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
@@ -8,7 +9,9 @@ import { unbooked } from './family-shares.ts';
 import { canContinue } from './nested-agent.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
-import { sentence } from '../sentence.ts';
+import { sentence, withoutFullStop } from '../sentence.ts';
+import type { AnyTool, ToolSchema } from '../tools/tool.ts';
+import { toolSchema } from './agent-options.ts';
 
 /** Most calls of one step that run at the same time. */
 const CONCURRENCY = 8;
@@ -37,7 +40,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       'Not run: this was the last step, kept for an answer without tools.',
     );
   if (problem !== undefined) return runner.reject('bad_arguments', problem);
-  const tool = run.agent.tools.get(call.name);
+  const tool = run.offered.tools.get(call.name);
   const child = draft.children?.get(call.id);
   if (child && !canContinue(child, tool)) {
     leaveBehind(draft, call.id, child);
@@ -48,6 +51,13 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (answer && 'deny' in answer) {
     runner.note(answer, call.args);
     return runner.close('denied', `Denied by a person: ${answer.deny}`);
+  }
+  const stored = draft.storedSchema(call.name);
+  const lost = tool ? undefined : missingSource(run, draft, stored !== undefined);
+  if (lost !== undefined) {
+    if (!answer && draft.announced.has(call.id)) return;
+    if (answer) runner.note(answer, call.args);
+    return runner.fail({ type: 'tool', code: 'tool_unavailable', message: lost(call.name) });
   }
   if (!tool || !wasOffered(run, draft, call)) {
     if (answer) runner.note(answer, call.args);
@@ -60,6 +70,10 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (typeof recorded === 'string') return runner.reject('bad_arguments', recorded);
   if (answer && answer.argsHash !== argsHash(call.args))
     return runner.close('blocked', notAsApproved(call.name));
+  if (answer && stored && !isAsStored(tool, stored)) {
+    runner.note(answer, call.args);
+    return runner.close('blocked', changedMeanwhile(call.name));
+  }
   const args = answer?.args === undefined ? recorded : runner.edit(answer.args);
   if (answer) runner.note(answer, args);
   const waits = draft.announced.has(call.id);
@@ -73,7 +87,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       !answer &&
       (waits || (tool.needsApproval && (await needsApproval(run, tool, checked.value))))
     )
-      return;
+      return keepSchema(run, draft, tool);
     ready = checked.value;
   } catch (error) {
     if (run.cancellation.cause) return;
@@ -94,10 +108,33 @@ const wasOffered = ({ offered }: Run, { counted }: StepDraft, { name }: ToolCall
   counted !== null || offered.toolNameSet.has(name);
 
 /** Whether a dead process started the call and it must not run again. Nested agents continue from their own journal. */
-function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
+function isLost({ journal, offered }: Run, { id, name }: ToolCall): boolean {
   if (!journal?.wasStarted(id)) return false;
-  const tool = agent.tools.get(name);
+  const tool = offered.tools.get(name);
   return tool === undefined || !(tool.idempotent || tool.agent !== undefined);
+}
+
+/** Stores how a sourced tool looked when its call began to wait: the answer is for that tool. */
+function keepSchema({ agent }: Run, draft: StepDraft, tool: AnyTool): void {
+  if (!agent.tools.has(tool.name) && !draft.storedSchema(tool.name))
+    draft.storedSchemas = [...draft.storedSchemas, toolSchema(tool)];
+}
+
+/** Whether the tool is still as it was described when a call began to wait. */
+const isAsStored = (tool: AnyTool, { description, parameters }: ToolSchema): boolean =>
+  tool.description === description && sameJson(tool.jsonSchema, parameters);
+
+/** Why an open call of an earlier run has no tool now: a source that cannot be reached, or that lost the tool. */
+function missingSource(
+  { loaded }: Run,
+  { counted }: StepDraft,
+  isSourced: boolean,
+): ((name: string) => string) | undefined {
+  const [gone] = loaded?.missing ?? [];
+  if (counted === null || (!gone && !isSourced)) return undefined;
+  const why = gone ? ` (${gone.source}: ${withoutFullStop(gone.reason)})` : '';
+  return (name) =>
+    `The tool ${show(name)} cannot be reached${why}, so the call was not run. Call it again when it is available.`;
 }
 
 /** Closes every open call with a result, so that the conversation stays valid. */
@@ -116,6 +153,9 @@ export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | 
       );
   }
 }
+
+const changedMeanwhile = (name: string): string =>
+  `Blocked: "${name}" has changed since a person was asked about this call. It was not run. Call it again, and they are asked again.`;
 
 const notAsApproved = (name: string): string =>
   `Blocked: the arguments of "${name}" are not those that a person has approved. It was not run.`;

@@ -48,6 +48,8 @@ describe('events with an envelope', () => {
     AgentStarted: { agentName: 'a', resumed: false, previousStatus: 'pending', messageCount: 1 },
     MessageAdded: { messageId: 'm', role: 'user', content: 'hi', stepNumber: 0 },
     AgentStepStarted: { stepNumber: 1, attempt: 1, messageCount: 1, availableTools: [] },
+    ToolsChanged: { stepNumber: 1, added: ['a'], removed: [], changed: [], unavailable: [] },
+    ToolProgress: { tool: 't', toolCallId: 'c', message: 'Reading', progress: 1, total: 3 },
     StreamChunk: { messageId: 'm', stepNumber: 1, attempt: 1, content: 'x' },
     ReasoningDelta: { messageId: 'm', stepNumber: 1, attempt: 1, content: 'hm', offset: 0 },
     ToolCallDelta: { toolCallId: 'c', tool: 't', argsDelta: '{' },
@@ -99,6 +101,7 @@ describe('events with an envelope', () => {
   ];
   const tools = [
     'ToolCallStarted agent.tool.started',
+    'ToolProgress agent.tool.progress',
     'ToolCallCompleted agent.tool.completed',
     'ToolApprovalRequested agent.approval.requested',
   ];

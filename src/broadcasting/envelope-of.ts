@@ -16,6 +16,7 @@ import {
   stepCompleted,
   stepStarted,
   toolCompleted,
+  toolProgress,
   toolStarted,
   type PayloadOf,
 } from './payloads.ts';
@@ -56,6 +57,7 @@ const steps: Rules = {
 };
 const tools: Rules = {
   ToolCallStarted: rule('agent.tool.started', toolStarted),
+  ToolProgress: rule('agent.tool.progress', toolProgress),
   ToolCallCompleted: rule('agent.tool.completed', toolCompleted),
   ToolApprovalRequested: rule('agent.approval.requested', approvalRequested),
 };

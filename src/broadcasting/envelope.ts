@@ -87,6 +87,14 @@ export interface EnvelopePayloads {
     /** Only with `includeToolArgs`. */
     readonly args?: JsonValue | TruncatedValue;
   };
+  /** What a running call reports. Not sent by earlier releases. */
+  readonly 'agent.tool.progress': {
+    readonly tool: string;
+    readonly tool_call_id: string;
+    readonly message?: string;
+    readonly progress?: number;
+    readonly total?: number;
+  };
   readonly 'agent.tool.completed': {
     readonly tool: string;
     readonly tool_call_id: string;

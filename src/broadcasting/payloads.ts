@@ -139,6 +139,20 @@ function wireFile(facts: PartFacts): WireFile {
   return { ...file, ...(mediaType !== undefined && { media_type: mediaType }) };
 }
 
+export const toolProgress: PayloadOf<'agent.tool.progress', 'ToolProgress'> = ({
+  tool,
+  toolCallId,
+  message: text,
+  progress,
+  total,
+}) => ({
+  tool,
+  tool_call_id: toolCallId,
+  ...(text !== undefined && { message: text }),
+  ...(progress !== undefined && { progress }),
+  ...(total !== undefined && { total }),
+});
+
 /** Adds a ref to a result that is longer than its summary. */
 function resultSummary(
   result: JsonValue,

@@ -1,5 +1,6 @@
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
 import { filesText } from '../file-facts.ts';
+import { progressText } from '../tools/progress-text.ts';
 import { resultText } from '../tools/tool-result.ts';
 import { durationText } from '../number-text.ts';
 import type { CliContext } from './cli-context.ts';
@@ -71,6 +72,10 @@ export class TextReporter implements RunReporter {
       case 'ToolCallStarted':
         if (isRoot) this.#aside();
         return this.#toolStarted(event);
+      case 'ToolProgress':
+        return this.#output.status(oneLine(`${event.tool} ${progressText(event)}`, 100));
+      case 'ToolsChanged':
+        return this.#toolsChanged(event);
       case 'ToolApprovalRequested':
         return isRoot ? this.#aside() : undefined;
       case 'ToolCallCompleted':
@@ -148,6 +153,14 @@ export class TextReporter implements RunReporter {
       ].join(''),
     );
     this.#showRunning();
+  }
+
+  #toolsChanged({ unavailable }: EventOf<'ToolsChanged'>): void {
+    const mark = this.#context.paintNote('yellow', '!');
+    for (const { source, reason } of unavailable)
+      this.#output.note(
+        `  ${mark} tools of ${oneLine(source, 80)} are missing: ${oneLine(reason, 160)}`,
+      );
   }
 
   #showRunning(): void {

@@ -7,6 +7,7 @@ import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { PartFacts } from '../messages/part-facts.ts';
+import type { ToolProgress } from '../tools/tool-progress.ts';
 import type { ApprovalRecord } from '../tools/tool-result.ts';
 
 /** Fields of every event. */
@@ -81,6 +82,17 @@ interface EventFields {
     readonly messageCount: number;
     readonly availableTools: readonly string[];
   };
+  /** The tools that sources of the agent offer have changed since the step before, or some cannot be offered. */
+  readonly ToolsChanged: {
+    readonly stepNumber: number;
+    /** At most 100 names each. */
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    /** Tools with another description or schema. */
+    readonly changed: readonly string[];
+    /** Sources without all of their tools, such as a server that cannot be reached. */
+    readonly unavailable: readonly { readonly source: string; readonly reason: string }[];
+  };
   /** A piece of the model's text. */
   readonly StreamChunk: TextPiece;
   /** A piece of the model's reasoning, before or between the pieces of its text. */
@@ -97,6 +109,8 @@ interface EventFields {
     readonly toolCallId: string;
     readonly args: JsonObject;
   };
+  /** What a running call reports; at most one per second and call. */
+  readonly ToolProgress: { readonly tool: string; readonly toolCallId: string } & ToolProgress;
   readonly ToolCallCompleted: {
     readonly tool: string;
     readonly toolCallId: string;

@@ -102,6 +102,22 @@ const rows: readonly Row[] = [
   ],
   ['ToolCallStarted', { tool: 'pay', toolCallId: 'call_1', args: {} }, 'pay call_1: started'],
   [
+    'ToolsChanged',
+    {
+      stepNumber: 2,
+      added: ['a', 'b'],
+      removed: ['c'],
+      changed: [],
+      unavailable: [{ source: 'github', reason: 'no answer' }],
+    },
+    'step 2: tools 2 added, 1 removed; github unavailable: no answer',
+  ],
+  [
+    'ToolProgress',
+    { tool: 'scan', toolCallId: 'call_1', message: 'Reading', progress: 3, total: 12 },
+    'scan call_1: 3 of 12: Reading',
+  ],
+  [
     'ToolCallCompleted',
     {
       tool: 'pay',
@@ -224,6 +240,8 @@ describe('describeEvent', () => {
       AgentStarted: true,
       MessageAdded: true,
       AgentStepStarted: true,
+      ToolsChanged: true,
+      ToolProgress: true,
       StreamChunk: true,
       ReasoningDelta: true,
       ToolCallDelta: true,

@@ -1,5 +1,6 @@
+import { progressText } from '../tools/progress-text.ts';
 import { visibleText } from '../visible-text.ts';
-import type { AgentEvent } from './agent-event.ts';
+import type { AgentEvent, EventOf } from './agent-event.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 
 /** Describes an event in one line: `Agent [1f3a9c02] step 3: STOP (steps_limit)`. Invisible characters are escaped. */
@@ -15,6 +16,8 @@ function what(e: AgentEvent): string {
       return `${e.stepNumber === 0 ? '' : `step ${e.stepNumber}: `}${e.role} message, ${count(e.content.length, 'character')}`;
     case 'AgentStepStarted':
       return `step ${e.stepNumber}: started${e.attempt > 1 ? `, attempt ${e.attempt}` : ''}`;
+    case 'ToolsChanged':
+      return `step ${e.stepNumber}: ${toolsText(e)}`;
     case 'StreamChunk':
       return `step ${e.stepNumber}: chunk ${e.index}, ${count(e.content.length, 'character')}`;
     case 'ReasoningDelta':
@@ -23,6 +26,8 @@ function what(e: AgentEvent): string {
       return `${e.tool} ${e.toolCallId}: ${count(e.argsDelta.length, 'character')} of arguments`;
     case 'ToolCallStarted':
       return `${e.tool} ${e.toolCallId}: started`;
+    case 'ToolProgress':
+      return `${e.tool} ${e.toolCallId}: ${progressText(e)}`;
     case 'ToolCallCompleted':
       return `${e.tool} ${e.toolCallId}: ${e.success ? 'ok' : `failed (${e.error})`} in ${Math.round(e.durationMs)} ms`;
     case 'ToolApprovalRequested':
@@ -48,6 +53,16 @@ function what(e: AgentEvent): string {
     case 'AgentFailed':
       return `FAILED (${e.stopReason}) after ${count(e.stepCount, 'step')}${e.error ? `: ${e.error.message}` : ''}`;
   }
+}
+
+function toolsText({ added, removed, changed, unavailable }: EventOf<'ToolsChanged'>): string {
+  const parts = [
+    ...(added.length > 0 ? [`${added.length} added`] : []),
+    ...(removed.length > 0 ? [`${removed.length} removed`] : []),
+    ...(changed.length > 0 ? [`${changed.length} changed`] : []),
+  ];
+  const gone = unavailable.map(({ source, reason }) => `${source} unavailable: ${reason}`);
+  return [`tools ${parts.join(', ') || 'unchanged'}`, ...gone].join('; ');
 }
 
 const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { defaultRedactor } from '../errors/make-redactor.ts';
 import { modelCallInfo } from './model-call-info.ts';
 
-const infoOf = (report: object, word: string | null = null, ms: number | null = null) =>
-  modelCallInfo(report, word, ms, defaultRedactor);
+const infoOf = (report: object, word: string | null = null, firstTokenMs: number | null = null) =>
+  modelCallInfo(report, word, { firstTokenMs, queuedMs: 0 }, defaultRedactor);
 const secret = 'sk-proj-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4';
 
 describe('modelCallInfo', () => {

@@ -130,7 +130,8 @@ export class LeasedRun {
     if (task.kind !== 'run' && !isResumed) return journal.end(state);
     const deps = await this.#deps();
     if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
-    const options = { journal, deps, signal: this.#signals.abortSignal };
+    const { owner } = this.#row;
+    const options = { journal, deps, owner, signal: this.#signals.abortSignal };
     const { executionId } = task;
     try {
       if (task.kind === 'run')

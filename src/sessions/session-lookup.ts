@@ -29,6 +29,7 @@ export class SessionLookup {
   readonly window: HistoryWindow;
   readonly maxWaiting: WaitingLimit;
   readonly #agents: ReadonlyMap<string, DurableAgent>;
+  readonly #releases: readonly (() => Promise<void>)[];
   readonly #grants: GrantPolicy;
 
   constructor(
@@ -46,7 +47,13 @@ export class SessionLookup {
     this.clock = clock;
     this.window = window;
     this.#agents = agentsByName(agents);
+    this.#releases = [...this.#agents.values()].map((agent) => agent.hold());
     this.#grants = checkedPolicy('SessionRuntime grants', grants);
+  }
+
+  /** Closes connections of the agents that no other runtime of this process keeps. */
+  async releaseAgents(): Promise<void> {
+    await Promise.all(this.#releases.map((release) => release()));
   }
 
   get agentNames(): readonly string[] {

@@ -198,6 +198,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   async close(options: { readonly graceMs?: number } = {}): Promise<void> {
     await this.#worker.close(options.graceMs);
     this.#feeds.close();
+    await this.#lookup.releaseAgents();
   }
 
   /** Reads the conversation, newest page first. A page has at most a million characters, or one message. */

@@ -26,6 +26,8 @@ function frame(more: Partial<CallFrame> = {}): CallFrame & { readonly asked: str
     clock,
     requestStop: (reason) => asked.push(`stop: ${reason}`),
     requestPause: (reason) => asked.push(`pause: ${reason}`),
+    reportProgress: (name, callId, progress) =>
+      asked.push(`${name} ${callId}: ${JSON.stringify(progress)}`),
     ...more,
   };
 }
@@ -36,6 +38,28 @@ const tool = (execute: (args: unknown, context: ToolContext) => unknown, timeout
 const call = (t: Tool, given: CallFrame): Promise<unknown> => callTool(t, {}, 'call-1', given);
 
 describe('callTool', () => {
+  it('passes on valid progress once a second, and none after the end', async () => {
+    const given = frame();
+    let progress!: ToolContext['progress'];
+    await call(
+      tool((_args, context) => {
+        ({ progress } = context);
+        progress({ progress: Number.NaN, message: '' });
+        progress({ progress: 1, total: 3, message: 'x'.repeat(600) });
+        progress({ progress: 2 });
+        clock.jump(1_000);
+        progress({ progress: 3, total: -1 });
+      }),
+      given,
+    );
+    clock.jump(5_000);
+    progress({ progress: 4 });
+    expect(given.asked).toEqual([
+      `work call-1: {"message":"${'x'.repeat(500)}","progress":1,"total":3}`,
+      'work call-1: {"progress":3}',
+    ]);
+  });
+
   it('passes the context, also when it is destructured', async () => {
     const given = frame();
     const seen = await call(

@@ -2,6 +2,7 @@ import { Cancellation, Cancelled, type Cancellable, type CancelCause } from '../
 import type { Clock } from '../clock.ts';
 import type { AnyTool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
+import { ProgressReports, type ToolProgress } from './tool-progress.ts';
 
 /** Rejection of {@link callTool} when a tool exceeds its time. */
 export class ToolTimeout extends Error {
@@ -16,6 +17,7 @@ export interface CallFrame {
   readonly clock: Clock;
   requestStop(reason: string, toolName?: string): void;
   requestPause(reason: string): void;
+  reportProgress(tool: string, callId: string, progress: ToolProgress): void;
 }
 
 /**
@@ -32,6 +34,7 @@ class RunningCall implements ToolContext, Cancellable {
   #stopTimer: (() => void) | null = null;
   #own: Cancellation | null = null;
   #cause: CancelCause | null = null;
+  #reports: ProgressReports | null = null;
 
   constructor(
     tool: AnyTool,
@@ -117,6 +120,17 @@ class RunningCall implements ToolContext, Cancellable {
   }
   get metadata(): JsonObject {
     return this.#frame.state.metadata;
+  }
+  get progress(): (progress: ToolProgress) => void {
+    const { clock } = this.#frame;
+    this.#reports ??= new ProgressReports(
+      () => clock.now(),
+      (known) => this.#frame.reportProgress(this.#tool.name, this.callId, known),
+    );
+    const reports = this.#reports;
+    return (progress) => {
+      if (!this.#isSettled) reports.report(progress);
+    };
   }
   // bound functions, so that `({ requestStop })` works
   get requestStop(): (reason: string) => void {

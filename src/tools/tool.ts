@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { CacheTtl } from '../messages/cache-mark.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Checked, JsonSchema } from './schema.ts';
+import type { ToolProgress } from './tool-progress.ts';
 
 /** The parts of the run that a tool may read; `AgentState` has this shape. */
 export interface ToolStateView {
@@ -26,6 +27,11 @@ export interface ToolContext<Deps = {}> {
   /** Dependencies passed to `run()`; never stored. */
   readonly deps: Deps;
   readonly metadata: JsonObject;
+  /**
+   * Reports progress, such as `{ progress: 3, total: 10, message: 'Reading' }`, as a `ToolProgress` event. At most one
+   * report per second is passed on.
+   */
+  progress(progress: ToolProgress): void;
   /** Ends the run after this step. */
   requestStop(reason: string): void;
   /** Pauses the run after this step, if it would continue. */

@@ -1,7 +1,12 @@
 import type { Envelope, EnvelopeOf } from '../broadcasting/envelope.ts';
 import { applyNested } from './apply-nested.ts';
 import { applyStatus, statusNote } from './apply-status.ts';
-import { applyApproval, applyToolCompleted, applyToolStarted } from './apply-tools.ts';
+import {
+  applyApproval,
+  applyToolCompleted,
+  applyToolProgress,
+  applyToolStarted,
+} from './apply-tools.ts';
 import { findInTurn, inserted, rowOf, reachOf } from './message-list.ts';
 import {
   entered,
@@ -30,6 +35,8 @@ export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSna
       return stepCompleted(on, envelope);
     case 'agent.tool.started':
       return applyToolStarted(on, envelope);
+    case 'agent.tool.progress':
+      return applyToolProgress(on, envelope);
     case 'agent.tool.completed':
       return applyToolCompleted(on, envelope);
     case 'agent.approval.requested':

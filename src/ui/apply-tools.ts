@@ -1,4 +1,5 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
+import { progressText } from '../tools/progress-text.ts';
 import { statusNote } from './apply-status.ts';
 import { resultMetadata } from './tool-results.ts';
 import {
@@ -28,6 +29,17 @@ export function applyToolStarted(
     rows,
     run: { ...withoutApproval(run, id), open, note: openNote(run.id, open, envelope.timestamp) },
   };
+}
+
+/** Shows the progress of an open call in the status line. */
+export function applyToolProgress(
+  snapshot: OnRun,
+  { payload, timestamp }: EnvelopeOf<'agent.tool.progress'>,
+): LogSnapshot {
+  const { run } = snapshot;
+  if (!run.open.some(({ id }) => id === payload.tool_call_id)) return snapshot;
+  const text = `Running ${payload.tool}… ${progressText(payload)}`;
+  return { ...snapshot, run: { ...run, note: statusNote(run.id, 'tool_call', text, timestamp) } };
 }
 
 export function applyToolCompleted(

@@ -57,6 +57,12 @@ const fields: {
   },
   'agent.model.fallback': {},
   'agent.tool.started': { ...call, args_summary: may(isText, ''), args: maybe(isBounded, null) },
+  'agent.tool.progress': {
+    ...call,
+    message: maybe(isText, undefined),
+    progress: maybe(isAmount, undefined),
+    total: maybe(isAmount, undefined),
+  },
   'agent.tool.completed': {
     ...call,
     success: must(isBoolean),

@@ -46,6 +46,13 @@ const payloads: Payloads = {
     args_summary: 'name: Zoë',
     args: { name: 'Zoë', deep: [{ a: null }] },
   },
+  'agent.tool.progress': {
+    tool: 'search',
+    tool_call_id: 'c1',
+    message: 'Seite 3 …',
+    progress: 3,
+    total: 10,
+  },
   'agent.tool.completed': {
     tool: 'search',
     tool_call_id: 'c1',

@@ -111,6 +111,14 @@ const rows: readonly (readonly [Envelope, string])[] = [
   [
     {
       ...base,
+      type: 'agent.tool.progress',
+      payload: { ...call, message: 'Reading', progress: 3, total: 12 },
+    },
+    '#12 agent.tool.progress: pay call_1 3 of 12: Reading',
+  ],
+  [
+    {
+      ...base,
       type: 'agent.tool.completed',
       payload: { ...call, success: true, error: null, duration_ms: 1, result_summary: 'paid' },
     },

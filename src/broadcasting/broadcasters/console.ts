@@ -1,5 +1,6 @@
 import { hiddenText } from '../../events/hidden-args.ts';
 import { logText } from '../../errors/log-text.ts';
+import { progressText } from '../../tools/progress-text.ts';
 import type { Broadcaster } from '../broadcaster.ts';
 import type { TruncatedValue, Envelope } from '../envelope.ts';
 import { clip } from '../wire-text.ts';
@@ -47,6 +48,8 @@ function what({ type, payload: p }: Envelope): string {
       return `step ${p.step}, ${clip(p.reason, SHOWN)}`;
     case 'agent.tool.started':
       return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
+    case 'agent.tool.progress':
+      return `${p.tool} ${p.tool_call_id} ${clip(progressText(p), SHOWN)}`;
     case 'agent.tool.completed':
       return `${p.tool} ${p.tool_call_id} ${p.success ? 'ok' : 'failed'} ${shown(p.error ?? p.result_summary)}`;
     case 'agent.approval.requested': {

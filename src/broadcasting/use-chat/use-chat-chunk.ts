@@ -33,14 +33,24 @@ export type OnwardRetry = {
  */
 export type OnwardWorker = { readonly status: 'lost' | 'found' };
 
+/** What a running call reports. */
+export type OnwardProgress = {
+  readonly tool_call_id: string;
+  readonly message?: string;
+  readonly progress?: number;
+  readonly total?: number;
+};
+
 /**
- * Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status, retry and worker reach only `onData`.
+ * Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status, retry, worker and progress reach only
+ * `onData`.
  */
 export type OnwardDataParts = {
   'onward-stop': OnwardStop;
   'onward-status': OnwardStatus;
   'onward-retry': OnwardRetry;
   'onward-worker': OnwardWorker;
+  'onward-progress': OnwardProgress;
 };
 
 /** On every assistant message; all but the first come when the run stops or pauses. */

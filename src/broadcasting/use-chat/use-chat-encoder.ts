@@ -105,6 +105,7 @@ export class UiMessageEncoder {
 
   #called(event: AgentEvent): Chunks {
     if (event.type === 'ToolCallStarted') return this.#calls.started(event);
+    if (event.type === 'ToolProgress') return progressChunks(event);
     if (event.type === 'ToolApprovalRequested') return this.#calls.approval(event);
     return event.type === 'ToolCallCompleted' ? this.#calls.completed(event) : none;
   }
@@ -169,6 +170,18 @@ export class UiMessageEncoder {
     return [{ type: 'data-onward-stop', id: 'onward-stop', data }];
   }
 }
+
+const progressChunks = ({ parentAgentId, ...event }: EventOf<'ToolProgress'>): Chunks => {
+  if (parentAgentId !== null) return none;
+  const { toolCallId: tool_call_id, message, progress, total } = event;
+  const data = {
+    tool_call_id,
+    ...(message !== undefined && { message }),
+    ...(progress !== undefined && { progress }),
+    ...(total !== undefined && { total }),
+  };
+  return [{ type: 'data-onward-progress', data, transient: true }];
+};
 
 const statusChunk = (status: OnwardStop['status'], step_count: number): UiMessageChunk => ({
   type: 'data-onward-status',

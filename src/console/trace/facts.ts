@@ -56,6 +56,8 @@ const longest = 600;
 
 const known: Readonly<Record<string, string>> = {
   argsEdited: 'arguments edited by the approver',
+  toolsChanged: 'the list of tools changed',
+  toolsMissing: 'tools of a server were missing',
   resultCut: 'a result was truncated',
   usageUnknown: 'usage unknown',
   contentLeakDropped: 'leaked tool syntax dropped from the text',

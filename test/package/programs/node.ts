@@ -9,6 +9,7 @@ import { redisBus } from 'onward/bus/redis';
 import { defineConfig } from 'onward/config';
 import { modelCallFailed, type InferenceDriver } from 'onward/drivers';
 import { aiSdk } from 'onward/drivers/ai-sdk';
+import { mcp } from 'onward/mcp';
 import { agentServer } from 'onward/server';
 import { serve } from 'onward/server/node';
 import type { SessionStore } from 'onward/stores';
@@ -64,6 +65,7 @@ console.log(
     pusherBroadcaster,
     chatHandler,
     inProcessBus,
+    mcp,
     postgresBus,
     redisBus,
     postgresStore,
