@@ -72,7 +72,7 @@ export class FeedReader {
     if (!this.#isReading) this.#sink.flush();
   }
 
-  /** Tells the sink whether the session has lost its worker, if that has changed and the sink has all of the log. */
+  /** Notifies the sink whether the session has lost its worker, if that has changed and the sink has all of the log. */
   noteWorker(): void {
     const { isWorkerLost: isLost, sessionId } = this.#tail;
     if (!this.#isLive || this.#executionId === null || isLost === this.#isWorkerLost) return;
