@@ -203,6 +203,12 @@ const wrong: {
   systemPrompt: [['Be kind.'], (b, value) => b.withSystemPrompt(value), 'withSystemPrompt'],
   tools: [[{ name: 'a' }], (b, value) => b.withTools(...(value as [never])), 'withTools'],
   toolChoice: ['sometimes', (b, value) => b.withToolChoice(value), 'withToolChoice'],
+  activeTools: [
+    ['nope'],
+    (b, value) => b.withActiveTools(...(value as [never])),
+    'withActiveTools',
+  ],
+  prepareStep: [{}, (b, value) => b.withPrepareStep(value), 'withPrepareStep'],
   maxSteps: [0.5, (b, value) => b.withMaxSteps(value), 'withMaxSteps'],
   maxFamilySteps: [-1, (b, value) => b.withMaxFamilySteps(value), 'withMaxFamilySteps'],
   maxTokens: ['5', (b, value) => b.withMaxTokens(value), 'withMaxTokens'],
@@ -273,6 +279,11 @@ describe('an error names the option as the caller wrote it', () => {
       'a hook of a capability',
       { capabilities: [{ name: 'crm', hooks: [{}] }] },
       'capabilities "crm" hooks got an empty object',
+    ],
+    [
+      'a prepareStep of a capability',
+      { capabilities: [{ name: 'crm', prepareStep: 'later' }] },
+      'capabilities "crm" prepareStep got "later", expected a function',
     ],
     [
       'a criterion of a capability',

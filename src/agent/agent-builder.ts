@@ -15,6 +15,7 @@ import type { AgentOptions, SystemPrompt } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import { builderMethods, checkOption } from './check-options.ts';
 import type { AnyCapability, CriterionList, HookList } from './hooks.ts';
+import type { PrepareStep } from './prepare-step.ts';
 
 /** Fluent form of {@link AgentOptions}. Immutable, so you can keep a base builder and branch from it. */
 export class AgentBuilder<
@@ -77,6 +78,16 @@ export class AgentBuilder<
   /** Sets which tools the model may or must call. Add the tools first, because their names are typed. */
   withToolChoice(toolChoice: ToolChoice<C['tool']>): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ toolChoice });
+  }
+  /** Sets the tools that the model sees. Default: all. Add the tools first, because their names are typed. */
+  withActiveTools(...activeTools: readonly C['tool'][]): AgentBuilder<Deps, Output, Name, C> {
+    return this.#with({ activeTools });
+  }
+  /** Sets what chooses tools, model and prompt of each step. Add the tools first, because their names are typed. */
+  withPrepareStep<D = unknown>(
+    prepareStep: PrepareStep<C['tool'], D>,
+  ): AgentBuilder<Deps & AllOf<readonly [D]>, Output, Name, C> {
+    return this.#with({ prepareStep: prepareStep });
   }
   /** Limits the answered steps per execution. The error policy bounds failed model calls. */
   withMaxSteps(maxSteps: number): AgentBuilder<Deps, Output, Name, C> {

@@ -6,7 +6,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { isRecord } from '../json.ts';
 import { AgentState } from './agent-state.ts';
-import { announceStart, end } from './announce-run.ts';
+import { announceStart, announceStep, end } from './announce-run.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
 import {
   HookFailure,
@@ -19,6 +19,7 @@ import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
 import type { Journal } from './journal.ts';
+import { prepareDraft } from './prepare-step.ts';
 import type { ToolLoad } from './sourced-tools.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
@@ -142,8 +143,9 @@ export async function takeStep(run: Run): Promise<void> {
   const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
   // before the turn, because a server may be slow
   const loaded = hasSources(run) ? await loadTools(run, run.state.execution.stepCount + 1) : null;
-  // a hook may delay the step while other agents work: with step hooks, only the model call itself waits for its turn
-  const family = run.agent.hooks.step ? null : run.parent?.family;
+  // hooks and prepareStep may delay the step while other agents work: then only the model call itself waits for its turn
+  const isDelayed = run.agent.hooks.step !== null || run.agent.preparers !== null;
+  const family = isDelayed ? null : run.parent?.family;
   const turn = family ? family.admit(run) : true;
   if (turn !== true && !(await turn) && !run.cancellation.cause) return refuseStep(run);
   const draft = StepDraft.next(run, family || loaded || waitedMs > 0 ? run.now() : now, waitedMs);
@@ -180,17 +182,13 @@ function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
 }
 
 function work(run: Run, draft: StepDraft): Promise<void> {
-  const { events, state, agent, journal } = run;
+  const { state, agent, journal } = run;
   if (journal) draft.restart = journal.lostTexts(state.agentId, draft.number, draft.attempt);
-  if (events.wants('AgentStepStarted'))
-    events.emit('AgentStepStarted', {
-      stepNumber: draft.number,
-      attempt: draft.attempt,
-      messageCount: state.messages.length,
-      availableTools: draft.softLanding === null ? run.offered.toolNames : [],
-    });
   const { step } = agent.hooks;
-  return step ? workInsideHooks(run, draft, step) : modelAndTools(run, draft);
+  // a steered step starts once it is known what it offers
+  if (agent.preparers === null) announceStep(run, draft);
+  const working = step ? workInsideHooks(run, draft, step) : modelAndTools(run, draft);
+  return agent.preparers === null ? working : working.then(() => announceStep(run, draft));
 }
 
 async function workInsideHooks(
@@ -225,6 +223,11 @@ async function reported(run: Run, draft: StepDraft): Promise<StepReport> {
 }
 
 async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
+  const { preparers } = run.agent;
+  if (preparers !== null) {
+    if (!(await prepareDraft(run, draft, preparers))) return;
+    announceStep(run, draft);
+  }
   const family = run.parent?.family;
   const turn = family && !run.isAdmitted ? family.admit(run) : true;
   if (turn !== true && !(await turn)) {

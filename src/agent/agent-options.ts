@@ -12,7 +12,8 @@ import type { CacheMark, CacheTtl } from '../messages/cache-mark.ts';
 import type { AnySchema, OutputOf, ReadySchema } from '../tools/schema.ts';
 import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
-import type { ModelChain } from './model-chain.ts';
+import type { AgentModel, ModelChain } from './model-chain.ts';
+import type { PrepareStep, StepPreparer } from './prepare-step.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
 import type { NamedSource } from './sourced-tools.ts';
 
@@ -36,6 +37,7 @@ export interface AgentOptions<
   HookDeps extends readonly unknown[] = readonly never[],
   CriterionDeps extends readonly unknown[] = readonly never[],
   Capabilities extends readonly AnyCapability[] = readonly AnyCapability[],
+  PrepareDeps = never,
 > {
   /** A driver, an AI SDK language model, or a name such as `openai:gpt-5`. */
   readonly model?: ModelInput;
@@ -52,6 +54,13 @@ export interface AgentOptions<
   readonly systemPrompt?: string | SystemPrompt;
   readonly tools?: Tools;
   readonly toolChoice?: ToolChoice<NoInfer<CallsOf<Tools[number] | Capabilities[number]>['tool']>>;
+  /** Names of the tools that the model sees. Default: all. `activeTools` of a run replaces it. */
+  readonly activeTools?: readonly NoInfer<CallsOf<Tools[number] | Capabilities[number]>['tool']>[];
+  /** Chooses tools, model and prompt of each step before its model call. */
+  readonly prepareStep?: PrepareStep<
+    NoInfer<CallsOf<Tools[number] | Capabilities[number]>['tool']>,
+    PrepareDeps
+  >;
   /** Most answered steps per execution. Default 20; null for no limit. */
   readonly maxSteps?: number | null;
   /** Most answered steps, nested agents included. Default if a tool is an agent: 5 × `maxSteps`; null for no limit. */
@@ -106,6 +115,12 @@ export interface AgentDefinition {
   /** Whether any of the tools is an agent. */
   readonly callsAgents: boolean;
   readonly toolChoice: ToolChoice;
+  /** Names of the tools that a run offers by default; null for all. */
+  readonly activeTools: readonly string[] | null;
+  /** In the order in which they are asked; null without one, which costs nothing. */
+  readonly preparers: readonly StepPreparer[] | null;
+  /** Returns the model that a step chooses. */
+  readonly modelOf: (input: ModelInput) => AgentModel;
   readonly criteria: ContinuationCriteria<AgentState>;
   /** The policy with the error options of the tools. */
   readonly errorPolicy: ErrorPolicy;

@@ -9,6 +9,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentStateJSON } from './agent-state.ts';
+import type { StepSteering } from './steer-step.ts';
 
 export type StepType = 'tool_calls' | 'final' | 'error' | 'cut';
 
@@ -21,7 +22,7 @@ export interface AgentStep {
   readonly type: StepType;
   /** 1 plus the number of failed model calls directly before. */
   readonly attempt: number;
-  /** Id of the model that was called; absent if the agent has no fallback models. */
+  /** Id of the model that was called; absent if the agent has no fallback models and `prepareStep` chose none. */
   readonly model?: string;
   /** On a failed model call: id of the model that the run continues with. */
   readonly fallback?: string;
@@ -32,6 +33,8 @@ export interface AgentStep {
   /** In the order of the calls. */
   readonly results: readonly ToolResult[];
   readonly errors: readonly ErrorRecord[];
+  /** What the step sent that differs from the definition of the agent; absent if nothing does. */
+  readonly steering?: StepSteering;
   /** What the provider reported about the model call; absent if it reported nothing. */
   readonly modelCall?: ModelCallInfo;
   /** Usage, nested agents included. */

@@ -149,10 +149,14 @@ export function createAgent<
   const HookDeps extends readonly unknown[] = readonly [],
   const CriterionDeps extends readonly unknown[] = readonly [],
   const Capabilities extends readonly AnyCapability[] = readonly [],
+  PrepareDeps = unknown,
 >(
-  options: AgentOptions<Name, Tools, Format, HookDeps, CriterionDeps, Capabilities>,
+  options: AgentOptions<Name, Tools, Format, HookDeps, CriterionDeps, Capabilities, PrepareDeps>,
 ): Agent<
-  DepsOf<Tools[number] | Capabilities[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
+  DepsOf<Tools[number] | Capabilities[number]> &
+    AllOf<HookDeps> &
+    AllOf<CriterionDeps> &
+    AllOf<readonly [PrepareDeps]>,
   Answer<Format>,
   Name,
   CallsOf<Tools[number] | Capabilities[number]>

@@ -3,6 +3,7 @@ import type { Pause } from './agent-state.ts';
 import { statusFacts, type AgentStatus } from './agent-status.ts';
 import { announcePause, shownTo } from './pause-step.ts';
 import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
 
 /** Emits the start of a run and its input. The first commit of a journal includes both. */
 export function announceStart(run: Run, isResumed: boolean): void {
@@ -35,6 +36,19 @@ function announceInput({ events, messagesBefore, state: { messages } }: Run): vo
 /** Whether a message is from the user: the loop also adds synthetic user messages. */
 const isFromUser = (message: Message | undefined): boolean =>
   message?.isUser() === true && message.metadata['synthetic'] !== true;
+
+/** Emits the start of a step once, with the tools that it offers. */
+export function announceStep({ events, state }: Run, draft: StepDraft): void {
+  if (draft.isAnnounced) return;
+  draft.isAnnounced = true;
+  if (events.wants('AgentStepStarted'))
+    events.emit('AgentStepStarted', {
+      stepNumber: draft.number,
+      attempt: draft.attempt,
+      messageCount: state.messages.length,
+      availableTools: draft.softLanding === null ? draft.offered.toolNames : [],
+    });
+}
 
 /** Pause of a run that continues in another process. */
 const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };

@@ -60,6 +60,7 @@ const has =
 const isNamed = (value: unknown): boolean =>
   typeof (value as { readonly name?: unknown } | null | undefined)?.name === 'string';
 const isText = (value: unknown): boolean => typeof value === 'string';
+const isFunction = (value: unknown): boolean => typeof value === 'function';
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isTool = (value: unknown): boolean => isNamed(value) && has('check')(value);
 const isCriterion = (value: unknown): boolean => isNamed(value) && has('evaluate')(value);
@@ -107,6 +108,7 @@ const capability: Check = (name, value) => {
   optional(hooks)(member('hooks'), value['hooks']);
   optional(criteria)(member('criteria'), value['criteria']);
   optional(text)(member('systemPrompt'), value['systemPrompt']);
+  optional(fits(isFunction, 'a function'))(member('prepareStep'), value['prepareStep']);
 };
 
 const policy: Check = (name, value) => {
@@ -149,6 +151,8 @@ const checks: { readonly [O in keyof Required<AgentOptions>]: Check } = {
   systemPrompt: prompt,
   tools,
   toolChoice: later,
+  activeTools: later,
+  prepareStep: fits(isFunction, 'a function'),
   maxSteps: count,
   maxFamilySteps: count,
   maxTokens: amount,
@@ -166,7 +170,7 @@ const checks: { readonly [O in keyof Required<AgentOptions>]: Check } = {
   responseFormat: later,
   clock: fits(has('now', 'after'), 'a clock with now() and after()'),
   redactor: fits(has('text', 'value', 'isSecretKey'), 'the result of createRedactor()'),
-  random: fits((value) => typeof value === 'function', 'a function'),
+  random: fits(isFunction, 'a function'),
 };
 
 /** Options for which `null` means none. */

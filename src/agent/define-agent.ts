@@ -24,8 +24,10 @@ import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, plainOptions, type OptionStyle } from './check-options.ts';
-import { modelChain } from './model-chain.ts';
-import { composeHooks } from './hooks.ts';
+import { modelChain, modelPicker } from './model-chain.ts';
+import { offeredTools, type OfferedTools } from './offered-tools.ts';
+import type { StepPreparer } from './prepare-step.ts';
+import { composeHooks, type AnyCapability } from './hooks.ts';
 import {
   toolSchema,
   type AgentDefinition,
@@ -60,6 +62,17 @@ export function defineAgent(
   );
   if (toolSources.length === 0) checkToolChoice(toolChoice, tools, style);
   const hooks = [...(options.hooks ?? []), ...capabilities.flatMap((c) => c.hooks ?? [])];
+  const toolNames = [...tools.keys()];
+  const offered: OfferedTools = {
+    tools,
+    toolNames,
+    toolNameSet: new Set(toolNames),
+    toolSchemas: Array.from(tools.values(), toolSchema),
+    toolChoice,
+  };
+  // checks the names
+  offeredTools(offered, options.activeTools, toolSources.length > 0, style.name('activeTools'));
+  const models = modelChain(driver, fallback, options.prices);
   const { text, cache } = promptOf(options.systemPrompt);
   const prompts = [text, ...capabilities.map((c) => c.systemPrompt)];
   const policy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
@@ -67,17 +80,16 @@ export function defineAgent(
   return Object.freeze({
     name,
     deps: null,
-    models: modelChain(driver, fallback, options.prices),
+    models,
+    modelOf: modelPicker(models, options.models, options.prices),
     systemPrompt: prompts.filter(Boolean).join('\n\n') || null,
     systemCache: ttlOf(cache),
-    tools,
-    toolNames: [...tools.keys()],
-    toolNameSet: new Set(tools.keys()),
+    ...offered,
     toolSources,
     closable: capabilities.filter((c) => c.close !== undefined),
     callsAgents: callsAgents(tools),
-    toolSchemas: Array.from(tools.values(), toolSchema),
-    toolChoice,
+    activeTools: options.activeTools ?? null,
+    preparers: preparersOf(options, capabilities, style),
     criteria: criteriaOf(options, errorPolicy, tools, style),
     errorPolicy,
     hasErrorResolver: options.errorContextResolver !== undefined,
@@ -95,6 +107,25 @@ export function defineAgent(
 
 const promptOf = (prompt: AgentOptions['systemPrompt'] = ''): SystemPrompt =>
   typeof prompt === 'string' ? { text: prompt } : prompt;
+
+/** Orders the sources of step settings: capabilities first, so that the agent's own has the last word. */
+function preparersOf(
+  { prepareStep }: AgentOptions,
+  capabilities: readonly AnyCapability[],
+  style: OptionStyle,
+): readonly StepPreparer[] | null {
+  const sources = [
+    ...capabilities.map(
+      (one) => [`prepareStep of capability "${one.name}"`, one.prepareStep] as const,
+    ),
+    [style.name('prepareStep'), prepareStep] as const,
+  ];
+  const preparers = sources.flatMap(([source, prepare]) =>
+    // the caller of a run passes its dependencies
+    prepare ? [{ source, prepare: prepare as StepPreparer['prepare'] }] : [],
+  );
+  return preparers.length > 0 ? preparers : null;
+}
 
 /** Orders the criteria as `explain()` lists them: limits, checks, custom criteria. */
 function criteriaOf(

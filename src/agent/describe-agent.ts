@@ -21,6 +21,10 @@ export interface AgentDescription {
   }[];
   /** Capabilities whose tools are only known at run time; absent if there are none. */
   readonly toolSources?: readonly string[];
+  /** Names of the tools that a run offers by default; absent if it offers all. */
+  readonly activeTools?: readonly string[];
+  /** What chooses tools, model and prompt of a step, in order; absent if nothing does. */
+  readonly prepareStep?: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
   readonly criteria: readonly string[];
   readonly errorPolicy: ErrorPolicyJSON;
@@ -49,6 +53,8 @@ export function describeAgent(definition: AgentDefinition): AgentDescription {
     ...(definition.toolSources.length > 0 && {
       toolSources: definition.toolSources.map((source) => source.name),
     }),
+    ...(definition.activeTools && { activeTools: definition.activeTools }),
+    ...(definition.preparers && { prepareStep: definition.preparers.map(({ source }) => source) }),
     limits: Object.fromEntries(limits) as Record<string, number>,
     criteria: criteria.list.map((c) => c.name),
     errorPolicy: errorPolicy.toJSON(),

@@ -25,6 +25,7 @@ import { bookingOf, drawWait, withSuccesses, workedMs } from './step-account.ts'
 import type { StepDraft } from './step-draft.ts';
 import { withNotes } from './outcome-notes.ts';
 import { closeOpenCalls } from './tool-calls.ts';
+import { addToolMessages } from './tool-message.ts';
 
 /** Ends the work on a step: pauses if calls need approval, else records the step and evaluates the criteria. */
 export function closeStep(run: Run, draft: StepDraft): void {
@@ -42,7 +43,7 @@ export function closeStep(run: Run, draft: StepDraft): void {
     closeOpenCalls(run, draft, fatal);
   }
   const now = run.now();
-  draft.addToolMessages(isoTime(now));
+  addToolMessages(draft, isoTime(now));
   const step = record(run, draft, now);
   judge(run, draft, step, now);
 }

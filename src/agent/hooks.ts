@@ -5,6 +5,7 @@ import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
 import type { AnyToolSource, ToolSource } from '../tools/tool-source.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
+import type { AnyPrepareStep, PrepareStep } from './prepare-step.ts';
 
 export interface HookContext<Deps = {}> {
   readonly agentId: string;
@@ -79,12 +80,13 @@ export interface AnyCapability {
   readonly systemPrompt?: string;
   /** Closes connections. Called by `agent.close()`, and when the last runtime with this agent closes. */
   close?(): Promise<void>;
+  readonly prepareStep?: AnyPrepareStep;
   /** For types only; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~call'?: Call | undefined;
 }
 
-/** Tools, hooks, criteria and a prompt that belong together. Make one with {@link defineCapability}. */
+/** Tools, hooks, criteria, a prompt and a `prepareStep` that belong together. Make one with {@link defineCapability}. */
 export interface Capability<in Deps = {}, out C extends Call = Call> extends AnyCapability {
   readonly '~needs'?: ((deps: Deps) => void) | undefined;
   readonly '~call'?: C | undefined;
@@ -94,9 +96,11 @@ export interface Capability<in Deps = {}, out C extends Call = Call> extends Any
 interface CapabilityParts<
   HookDeps extends readonly unknown[],
   CriterionDeps extends readonly unknown[],
+  PrepareDeps,
 > {
   readonly name: string;
   readonly systemPrompt?: string;
+  readonly prepareStep?: PrepareStep<string, PrepareDeps>;
   readonly hooks?: HookList<HookDeps, unknown>;
   readonly criteria?: CriterionList<CriterionDeps, unknown>;
   readonly close?: () => Promise<void>;
@@ -107,10 +111,14 @@ export function defineCapability<
   const Tools extends readonly AnyTool[] = readonly [],
   const HookDeps extends readonly unknown[] = readonly [],
   const CriterionDeps extends readonly unknown[] = readonly [],
+  PrepareDeps = unknown,
 >(
-  capability: CapabilityParts<HookDeps, CriterionDeps> & { readonly tools?: Tools },
+  capability: CapabilityParts<HookDeps, CriterionDeps, PrepareDeps> & { readonly tools?: Tools },
 ): Capability<
-  DepsOf<Tools[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
+  DepsOf<Tools[number]> &
+    AllOf<HookDeps> &
+    AllOf<CriterionDeps> &
+    AllOf<readonly [NoInfer<PrepareDeps>]>,
   CallsOf<Tools[number]>
 >;
 /** Types a capability whose tools are only known at run time. */
@@ -118,9 +126,14 @@ export function defineCapability<
   Deps = {},
   const HookDeps extends readonly unknown[] = readonly [],
   const CriterionDeps extends readonly unknown[] = readonly [],
+  PrepareDeps = unknown,
 >(
-  capability: CapabilityParts<HookDeps, CriterionDeps> & { readonly tools: ToolSource<Deps> },
-): Capability<Deps & AllOf<HookDeps> & AllOf<CriterionDeps>>;
+  capability: CapabilityParts<HookDeps, CriterionDeps, PrepareDeps> & {
+    readonly tools: ToolSource<Deps>;
+  },
+): Capability<
+  Deps & AllOf<HookDeps> & AllOf<CriterionDeps> & AllOf<readonly [NoInfer<PrepareDeps>]>
+>;
 export function defineCapability(capability: AnyCapability): AnyCapability {
   return capability; // createAgent checks its members
 }

@@ -60,7 +60,8 @@ export class ModelAnswer {
 
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
     const iterator = chunks[Symbol.asyncIterator]();
-    const { agent, offered } = this.#run;
+    const { agent } = this.#run;
+    const { offered } = this.#draft;
     // an answer in a response format is JSON, which readers stream
     const mayLeak = offered.toolNameSet.size > 0 && agent.response === null;
     this.#hold = mayLeak ? new LeakFilter() : null;
@@ -186,8 +187,8 @@ export class ModelAnswer {
 
   /** Returns the content to keep, and emits or drops the text that was held back. */
   #guarded(content: string, calls: readonly ReadCall[]): string {
-    const { toolNameSet } = this.#run.offered;
     const draft = this.#draft;
+    const { toolNameSet } = draft.offered;
     if (isCallLeak(content, calls)) {
       draft.notes.push('contentLeakDropped');
       if (draft.shown !== '') this.#discard();

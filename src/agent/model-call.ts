@@ -3,12 +3,15 @@ import { AgentError } from '../errors/agent-error.ts';
 import type { InferenceRequest } from '../inference/inference-driver.ts';
 import { withBudgetNote } from './budget-note.ts';
 import { ModelAnswer } from './model-answer.ts';
+import { toolsSent } from './offered-tools.ts';
 import type { Run } from './run.ts';
+import { steeringOf } from './steer-step.ts';
 import type { StepDraft } from './step-draft.ts';
 
 /** Calls the model once and fills the draft with an answer, a failure, or the part before an interruption. */
 export async function callModel(run: Run, draft: StepDraft): Promise<void> {
   const answer = new ModelAnswer(run, draft);
+  const { offered } = draft;
   try {
     const { modelCall } = run.agent.hooks;
     const request = requestFor(run, draft);
@@ -16,15 +19,21 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
       ? await run.cancellation.race(
           modelCall(
             request,
-            async (given) => answer.noted(await answer.infer(given)),
+            async (given) => {
+              draft.offered =
+                given.tools === request.tools ? offered : toolsSent(offered, given.tools);
+              return answer.noted(await answer.infer(given));
+            },
             run.hookContext,
           ),
         )
       : await answer.infer(request);
+    draft.steering = steeringOf(run, draft);
     answer.accept(response);
     answer.close();
   } catch (thrown) {
     if (isMisuse(thrown)) throw thrown;
+    draft.steering = steeringOf(run, draft);
     answer.close();
     if (run.cancellation.cause?.by === 'handover') answer.drop();
     else if (run.cancellation.cause || thrown instanceof Cancelled) answer.cut();
@@ -39,12 +48,14 @@ export const isMisuse = (thrown: unknown): boolean =>
   AgentError.is(thrown) && thrown.code !== 'model_call_failed';
 
 function requestFor(run: Run, draft: StepDraft): InferenceRequest {
-  const { agent, offered } = run;
-  const { systemPrompt, systemCache, response } = agent;
+  const { agent } = run;
+  const { systemCache, budgetNote, response } = agent;
+  const { system, offered } = draft;
+  const isChanging = budgetNote || system !== agent.systemPrompt;
   return {
-    system: agent.budgetNote ? withBudgetNote(run, systemPrompt) : systemPrompt,
+    system: budgetNote ? withBudgetNote(run, system) : system,
     // a prompt that changes with each step is not worth a mark, unless the user set one
-    ...((systemCache || agent.budgetNote) && { systemCache }),
+    ...((systemCache || isChanging) && { systemCache }),
     messages: run.state.messages,
     tools: offered.toolSchemas,
     toolChoice: draft.softLanding === null ? offered.toolChoice : 'none',

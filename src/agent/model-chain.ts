@@ -2,6 +2,7 @@ import type { ModelFailure } from '../continuation/model-failure.ts';
 import { contextOf, type Failures } from '../continuation/retry-account.ts';
 import { fallsBack } from '../errors/fallback-rule.ts';
 import type { InferenceDriver } from '../inference/inference-driver.ts';
+import { driverOf, type ModelInput, type ModelRegistry } from '../inference/model-registry.ts';
 import { priceOf, type Price, type PriceTable } from '../inference/prices.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
@@ -35,12 +36,45 @@ export function modelChain(
 ): ModelChain {
   const ids = new Set<string>();
   const entry = (driver: InferenceDriver): AgentModel => {
-    let id = driver.name;
-    for (let n = 2; ids.has(id); n++) id = `${driver.name}#${n}`;
+    const id = freeId(driver, ids);
     ids.add(id);
     return { id, driver, price: priceOf(driver.model, prices) };
   };
   return [entry(first), ...fallback.map(entry)];
+}
+
+function freeId({ name }: InferenceDriver, ids: ReadonlySet<string>): string {
+  let id = name;
+  for (let n = 2; ids.has(id); n++) id = `${name}#${n}`;
+  return id;
+}
+
+/** Most names of models whose drivers an agent keeps. */
+const MAX_NAMED = 100;
+
+/** Returns the models that steps may choose. A value gives the same model each time, so that it keeps its cool-down. */
+export function modelPicker(
+  chain: ModelChain,
+  registry?: ModelRegistry,
+  prices?: PriceTable,
+): (input: ModelInput) => AgentModel {
+  const ids = new Set(chain.map(({ id }) => id));
+  const named = new Map<string, AgentModel>();
+  const kept = new WeakMap<object, AgentModel>();
+  const made = (input: ModelInput): AgentModel => {
+    const own = chain.find(({ id, driver }) => driver === input || id === input);
+    if (own) return own;
+    const driver = driverOf(input, registry);
+    return { id: freeId(driver, ids), driver, price: priceOf(driver.model, prices) };
+  };
+  return (input) => {
+    const known = typeof input === 'string' ? named.get(input) : kept.get(input);
+    if (known) return known;
+    const model = made(input);
+    if (typeof input !== 'string') kept.set(input, model);
+    else if (named.size < MAX_NAMED) named.set(input, model);
+    return model;
+  };
 }
 
 /**
@@ -55,12 +89,35 @@ export function modelFor({ agent: { models }, state, now }: Run): AgentModel {
   return models.find((model) => model.id === id) ?? available(models, now()) ?? models[0];
 }
 
+/**
+ * Makes a step call the model that it chose, before those of the agent. Returns false if it keeps the one it has: once a
+ * model was given up, the fallback continues until an answer, and a chosen model that is cooling down is skipped.
+ */
+export function modelOfStep(
+  { agent: { models }, state, now }: Run,
+  draft: StepDraft,
+  chosen: AgentModel,
+): boolean {
+  const last = lastStep(state);
+  const isOpenFailure = last?.type === 'error' && last.number > state.execution.handledStep;
+  if (isOpenFailure && last.failedModels !== undefined) return false;
+  const first = models.length === 1 ? chosen : available([chosen, ...models], now());
+  if (first !== chosen) return false;
+  draft.model = chosen;
+  draft.modelId = chosen.id;
+  return true;
+}
+
 /** Returns the counts before a failed call of a draft, in which failures of other models do not count. */
 export function countsBefore({ agent, state }: Run, draft: StepDraft): Failures {
   const { execution } = state;
   if (agent.models.length === 1 || draft.failure === null) return execution;
   const last = lastStep(state, true);
-  return last?.model === draft.modelId ? execution : { ...execution, modelFailures: 0 };
+  // a step that chooses another model by itself gets no new retries
+  const isChosen = draft.steeredModel !== null || last?.steering?.model !== undefined;
+  if (last?.model === draft.modelId || (isChosen && last?.fallback !== draft.modelId))
+    return execution;
+  return { ...execution, modelFailures: 0 };
 }
 
 /** Decides once, with the failed step, whether the run continues with another model. */

@@ -19,39 +19,113 @@ export function offeredTools(
   all: ToolSet,
   active: readonly string[] | undefined,
   isOpen: boolean,
+  option: string = 'activeTools',
 ): OfferedTools {
-  if (active === undefined)
-    return isOpen
-      ? { ...all, toolChoice: choiceAmong(all.toolNameSet, all.toolChoice, isOpen) }
-      : all;
+  if (active === undefined && !isOpen) return all;
+  const kept =
+    active === undefined ? all : selected(all, checkedNames(all, active, isOpen, option));
+  const toolChoice = choiceAmong(kept.toolNameSet, all.toolChoice, isOpen, option);
+  return { ...partsOf(kept), toolChoice };
+}
+
+/** Returns the tools of a step: those of the run, or the part of them that the step selected. */
+export function toolsOfStep(
+  offered: OfferedTools,
+  active: readonly string[] | undefined,
+  choice: ToolChoice | undefined,
+  isOpen: boolean,
+): OfferedTools {
+  if (active === undefined && choice === undefined) return offered;
+  const names = active === undefined ? null : checkedNames(offered, active, isOpen, 'activeTools');
+  const kept = names === null ? offered : selected(offered, names);
+  const toolChoice =
+    choice === undefined
+      ? choiceAmong(kept.toolNameSet, offered.toolChoice, isOpen, 'activeTools')
+      : givenChoice(kept.toolNameSet, choice);
+  return { ...partsOf(kept), toolChoice };
+}
+
+/** Returns the part of the tools that a request still has after hooks changed it. */
+export function toolsSent(
+  offered: OfferedTools,
+  sent: readonly { readonly name: string }[],
+): OfferedTools {
+  const names = new Set(sent.map(({ name }) => name));
+  return { ...selected(offered, names), toolChoice: offered.toolChoice };
+}
+
+type Parts = Omit<ToolSet, 'toolChoice'>;
+
+const partsOf = ({ tools, toolNames, toolNameSet, toolSchemas }: Parts): Parts => ({
+  tools,
+  toolNames,
+  toolNameSet,
+  toolSchemas,
+});
+
+/** Returns the part of a list with these names. `tools` stays whole: calls that were offered before may still run. */
+function selected(all: Parts, names: ReadonlySet<string>): Parts {
   const { tools, toolNames, toolSchemas } = all;
-  const known = `names of its tools (${toolNames.join(', ') || 'none'})`;
-  if (!Array.isArray(active)) throw invalidOption('activeTools', active, `a list of ${known}`);
-  if (!isOpen)
-    for (const name of active)
-      if (!tools.has(name)) throw invalidOption('activeTools', name, `only ${known}`);
-  const toolNameSet = new Set(active.filter((name) => tools.has(name)));
+  const kept = toolNames.filter((name) => names.has(name));
+  if (kept.length === toolNames.length) return partsOf(all);
   return {
     tools,
-    toolNames: toolNames.filter((name) => toolNameSet.has(name)),
-    toolNameSet,
-    toolSchemas: toolSchemas.filter(({ name }) => toolNameSet.has(name)),
-    toolChoice: choiceAmong(toolNameSet, all.toolChoice, isOpen),
+    toolNames: kept,
+    toolNameSet: new Set(kept),
+    toolSchemas: toolSchemas.filter(({ name }) => names.has(name)),
   };
+}
+
+function checkedNames(
+  { tools, toolNames }: ToolSet,
+  active: readonly string[],
+  isOpen: boolean,
+  option: string,
+): ReadonlySet<string> {
+  const known = (): string => `names of its tools (${namesText(toolNames)})`;
+  if (!Array.isArray(active)) throw invalidOption(option, active, `a list of ${known()}`);
+  if (!isOpen)
+    for (const name of active)
+      if (!tools.has(name)) throw invalidOption(option, name, `only ${known()}`);
+  return new Set(active);
+}
+
+/** Most names that an error lists. */
+const MAX_LISTED = 50;
+
+function namesText(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  const listed = names.slice(0, MAX_LISTED).join(', ') || 'none';
+  return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
 function choiceAmong(
   offered: ReadonlySet<string>,
   choice: ToolChoice,
   isOpen: boolean,
+  option: string,
 ): ToolChoice {
   if (offered.size === 0) return 'none';
   if (typeof choice === 'string' || offered.has(choice.tool)) return choice;
   // the source of the chosen tool does not have it now
   if (isOpen) return 'auto';
   throw invalidOption(
-    'activeTools',
-    [...offered].join(', '),
+    option,
+    namesText([...offered]),
     `"${choice.tool}" among them, because the tool choice of the agent requires it`,
+  );
+}
+
+/** Checks the tool choice of a step against what it offers. */
+function givenChoice(offered: ReadonlySet<string>, choice: ToolChoice): ToolChoice {
+  const isOffered =
+    typeof choice === 'string'
+      ? choice !== 'required' || offered.size > 0
+      : offered.has(choice.tool);
+  if (isOffered) return choice;
+  throw invalidOption(
+    'toolChoice',
+    typeof choice === 'string' ? choice : choice.tool,
+    `a choice among the tools of the step (${namesText([...offered])})`,
   );
 }

@@ -28,7 +28,7 @@ export interface RunOptions<ToolName extends string = never> {
   readonly signal?: AbortSignal;
   /** Listener for every event of this run, nested agents included. */
   readonly wiretap?: EventListener;
-  /** Names of the tools that the model sees in this run. Default: all. Calls of other tools do not run. */
+  /** Names of the tools that the model sees in this run. Default: those of the agent. Calls of other tools do not run. */
   readonly activeTools?: readonly ToolName[];
   /** User on whose behalf the run works, for capabilities with a connection per user. A session passes its owner. */
   readonly owner?: string;
@@ -124,8 +124,8 @@ export class Run implements CallFrame {
     this.previousStopReason = state.stopReason;
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = depsOf(agent, options.deps ?? parent?.deps ?? {});
-    this.activeTools = options.activeTools;
-    this.offered = offeredTools(agent, options.activeTools, agent.toolSources.length > 0);
+    this.activeTools = options.activeTools ?? agent.activeTools ?? undefined;
+    this.offered = offeredTools(agent, this.activeTools, agent.toolSources.length > 0);
     this.owner = options.owner ?? parent?.owner ?? null;
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.journal = options.journal ?? null;

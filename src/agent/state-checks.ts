@@ -66,6 +66,7 @@ const stepFields = fields({
   attempt: 'number?',
   model: 'string?',
   fallback: 'string?',
+  steering: 'object?',
   modelCall: 'object?',
   modelUsage: 'object?',
   failedModels: 'list?',
@@ -102,6 +103,9 @@ const modelCallFields = fields({
   firstTokenMs: 'number?',
   queuedMs: 'number?',
 });
+const steeringFields = fields({ model: 'string?', tools: 'object?', systemHash: 'string?' });
+const steeredToolsFields = fields({ count: 'number', names: 'list', hash: 'string' });
+const noTools = { count: 0, names: [], hash: '' };
 const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });
 const pauseFields = fields({ kind: 'string', at: 'string' });
@@ -163,7 +167,12 @@ const lists = [
 function callProblem(step: unknown): Problem | null {
   const call = fieldOf(step, 'modelCall') ?? {};
   const usage = fieldOf(step, 'modelUsage') ?? {};
+  const steering = fieldOf(step, 'steering') ?? {};
+  const tools = fieldOf(steering, 'tools') ?? noTools;
   return (
+    within('.steering', recordProblem(steering, steeringFields)) ??
+    within('.steering.tools', recordProblem(tools, steeredToolsFields)) ??
+    within('.steering.tools.names', listProblem(fieldOf(tools, 'names'), textProblem)) ??
     within('.modelCall', recordProblem(call, modelCallFields)) ??
     within('.modelCall.warnings', listProblem(fieldOf(call, 'warnings') ?? [], textProblem)) ??
     within('.modelUsage', recordProblem(usage, usageFields))

@@ -8,14 +8,15 @@ import { messageId, stepId } from '../ids.ts';
 import { own } from '../json.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
 import type { ToolSchema } from '../tools/tool.ts';
-import { withoutParts, type ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Spending } from './family-shares.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
+import type { OfferedTools } from './offered-tools.ts';
 import type { Run } from './run.ts';
-import { toolMessage } from './tool-message.ts';
+import type { StepSteering } from './steer-step.ts';
 
 type DraftStart = Pick<
   StepDraft,
@@ -29,9 +30,16 @@ export class StepDraft {
   readonly number: number;
   readonly attempt: number;
   /** The model to call. */
-  readonly model: AgentModel;
+  model: AgentModel;
   /** Id of the model in the record; null if the agent has only one. */
-  readonly modelId: string | null;
+  modelId: string | null;
+  /** Id of the model, if `prepareStep` chose it. */
+  steeredModel: string | null = null;
+  /** The tools that the model sees. */
+  offered: OfferedTools;
+  system: string | null;
+  /** What differs from the definition, once the model was called. */
+  steering: StepSteering | null = null;
   readonly startedAt: string;
   readonly softLanding: string | null;
   readonly waitedMs: number;
@@ -86,15 +94,19 @@ export class StepDraft {
   output: { readonly value: unknown } | null = null;
   /** Schemas of sourced tools whose calls wait for approval. */
   storedSchemas: readonly ToolSchema[] = [];
+  /** Whether the start of the step was emitted. */
+  isAnnounced = false;
   /** Calls whose approval was requested earlier. */
   announced: ReadonlySet<string> = nothingAnnounced;
 
-  private constructor(fields: DraftStart) {
+  private constructor(run: Run, fields: DraftStart) {
     this.id = fields.id ?? stepId();
     this.number = fields.number;
     this.attempt = fields.attempt;
     this.model = fields.model;
     this.modelId = fields.modelId;
+    this.offered = run.offered;
+    this.system = run.agent.systemPrompt;
     this.startedAt = fields.startedAt ?? isoTime(fields.beganAt);
     this.softLanding = fields.softLanding;
     this.waitedMs = fields.waitedMs;
@@ -117,7 +129,7 @@ export class StepDraft {
       softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve, run.deps);
     }
     const model = modelFor(run);
-    return new StepDraft({
+    return new StepDraft(run, {
       model,
       modelId: agent.models.length > 1 ? model.id : null,
       number: execution.stepCount + 1,
@@ -135,7 +147,7 @@ export class StepDraft {
     revive: (json: unknown) => AgentState,
   ): StepDraft {
     const { id, number, attempt, startedAt } = step;
-    const draft = new StepDraft({
+    const draft = new StepDraft(run, {
       id,
       number,
       attempt,
@@ -157,6 +169,7 @@ export class StepDraft {
     if (step.problems) draft.problems = draft.calls.map(({ id }) => own(step.problems ?? {}, id));
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));
     draft.messageIds = [...step.messageIds];
+    draft.steering = step.steering ?? null;
     draft.modelCall = step.modelCall ?? null;
     draft.usage = step.usage;
     draft.modelUsage = step.modelUsage ?? null;
@@ -246,6 +259,7 @@ export class StepDraft {
       outcome: null,
     };
     if (this.modelId !== null) step.model = this.modelId;
+    if (this.steering !== null) step.steering = this.steering;
     if (this.modelCall !== null) step.modelCall = this.modelCall;
     if (this.modelUsage !== null) step.modelUsage = this.modelUsage;
     if (waitMs !== null) step.waitMs = waitMs;
@@ -258,18 +272,6 @@ export class StepDraft {
     if (this.failure) return 'error';
     if (this.isTruncated) return 'cut';
     return this.calls.length > 0 ? 'tool_calls' : 'final';
-  }
-
-  /** Adds the tool messages in call order. */
-  addToolMessages(createdAt: string): void {
-    for (let i = 0; i < this.calls.length; i++) {
-      const call = this.calls[i];
-      const result = this.results[i];
-      if (!call || !result) continue;
-      const isEdited = this.notes.length > 0 && this.notes.includes(`argsEdited:${call.id}`);
-      this.addMessage(toolMessage(call, result, isEdited, createdAt));
-      if (result.content) this.results[i] = withoutParts(result);
-    }
   }
 }
 

@@ -18,6 +18,7 @@ const CONCURRENCY = 8;
 
 /** Runs every open call of the step; a call that needs approval stays open. */
 export function runCalls(run: Run, draft: StepDraft): Promise<unknown> {
+  if (draft.counted === null) rejectOthers(run, draft);
   if (draft.calls.length === 1 && draft.hasOpenCalls) return settle(run, draft, 0);
   const open = draft.openCalls;
   const queue = open.values();
@@ -28,6 +29,18 @@ export function runCalls(run: Run, draft: StepDraft): Promise<unknown> {
     }
   };
   return Promise.all(Array.from({ length: Math.min(CONCURRENCY, open.length) }, worker));
+}
+
+/**
+ * Answers the calls of tools that the step did not offer, before any call runs: a process that continues the step finds
+ * their results, and runs none of them.
+ */
+function rejectOthers(run: Run, draft: StepDraft): void {
+  if (draft.softLanding !== null) return;
+  const { toolNameSet, toolNames } = draft.offered;
+  for (const [place, { name }] of draft.calls.entries())
+    if (!toolNameSet.has(name) && draft.problems?.[place] === undefined)
+      new ToolCallRunner(run, draft, place).reject('unknown_tool', unknownTool(name, toolNames));
 }
 
 async function settle(run: Run, draft: StepDraft, place: number): Promise<void> {
@@ -44,7 +57,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   const child = draft.children?.get(call.id);
   if (child && !canContinue(child, tool)) {
     leaveBehind(draft, call.id, child);
-    return runner.reject('unknown_tool', agentLeft(call.name, child, run.offered.toolNames));
+    return runner.reject('unknown_tool', agentLeft(call.name, child, draft.offered.toolNames));
   }
   if (isLost(run, call)) return runner.reportLost();
   const answer = draft.announced.size > 0 && !child ? run.answers.get(call.id) : undefined;
@@ -59,10 +72,10 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     if (answer) runner.note(answer, call.args);
     return runner.fail({ type: 'tool', code: 'tool_unavailable', message: lost(call.name) });
   }
-  if (!tool || !wasOffered(run, draft, call)) {
+  if (!tool) {
     if (answer) runner.note(answer, call.args);
     const message = draft.counted === null ? unknownTool : toolLeft;
-    return runner.reject('unknown_tool', message(call.name, run.offered.toolNames));
+    return runner.reject('unknown_tool', message(call.name, draft.offered.toolNames));
   }
   if (child) return await runner.run(tool, call.args, undefined);
   // earlier releases stored arguments of any depth
@@ -102,10 +115,6 @@ function leaveBehind(draft: StepDraft, callId: string, child: AgentState): void 
   draft.childAccounts?.delete(callId);
   draft.children?.delete(callId);
 }
-
-/** Whether the model saw the tool. A reopened step is from an earlier run, which may have offered other tools. */
-const wasOffered = ({ offered }: Run, { counted }: StepDraft, { name }: ToolCall): boolean =>
-  counted !== null || offered.toolNameSet.has(name);
 
 /** Whether a dead process started the call and it must not run again. Nested agents continue from their own journal. */
 function isLost({ journal, offered }: Run, { id, name }: ToolCall): boolean {

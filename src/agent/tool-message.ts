@@ -1,10 +1,24 @@
 import type { MessageContent } from '../messages/content-part.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import { resultText, type ToolResult } from '../tools/tool-result.ts';
+import { resultText, withoutParts, type ToolResult } from '../tools/tool-result.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** Adds the tool messages of a step, in call order. */
+export function addToolMessages(draft: StepDraft, createdAt: string): void {
+  const { calls, results, notes } = draft;
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i];
+    const result = results[i];
+    if (!call || !result) continue;
+    const isEdited = notes.length > 0 && notes.includes(`argsEdited:${call.id}`);
+    draft.addMessage(toolMessage(call, result, isEdited, createdAt));
+    if (result.content) results[i] = withoutParts(result);
+  }
+}
 
 /** Creates the message with the result of a call, which also tells the model about edited arguments. */
-export function toolMessage(
+function toolMessage(
   call: ToolCall,
   { kind, value, content: parts }: ToolResult,
   isEdited: boolean,

@@ -6,7 +6,8 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { filesText } from '../file-facts.ts';
 import { answerText } from '../trace/answer-text.ts';
 import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
-import { modelCallFacts } from '../trace/model-call-facts.ts';
+import { modelCallFacts, type ModelCallFact } from '../trace/model-call-facts.ts';
+import { steeringFacts } from '../trace/steering-facts.ts';
 import { counted, countText, durationText, exactMoneyText } from '../number-text.ts';
 import { costText, oneLine } from './format.ts';
 import type { Paint } from './paint.ts';
@@ -150,10 +151,18 @@ export const answerLines = ({ steps }: Trace): string[] =>
 
 /** Returns what the provider reported about the model call of a step; null if it reported nothing. */
 export function modelCallLine(step: TraceStep): string | null {
-  const facts = modelCallFacts(step).map(({ text, code }) =>
+  return factLine('Model call', modelCallFacts(step));
+}
+
+/** Returns what the step sent that differs from the definition of the agent; null if nothing does. */
+export const steeringLine = (step: TraceStep): string | null =>
+  factLine('Steered', steeringFacts(step));
+
+function factLine(title: string, given: readonly ModelCallFact[]): string | null {
+  const facts = given.map(({ text, code }) =>
     oneLine(code === undefined ? text : `${text} ${code}`, 300),
   );
-  return facts.length === 0 ? null : `Model call: ${facts.join(' · ')}`;
+  return facts.length === 0 ? null : `${title}: ${facts.join(' · ')}`;
 }
 
 /** Returns how time and budget were spent. */

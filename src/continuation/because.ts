@@ -222,6 +222,7 @@ const codes: Readonly<Record<string, string>> = {
   connection_failed: 'the model provider could not be reached',
   response_format_mismatch: 'the answer did not have the required format',
   hook_failed: 'part of this assistant failed',
+  prepare_failed: 'part of this assistant failed',
 };
 
 function whatFailed({ code, toolName, errorType, modelCall }: ErrorFacts): string {

@@ -11,6 +11,7 @@ const neverCodes: ReadonlySet<string> = new Set([
   'invalid_request',
   'context_length',
   'hook_failed',
+  'prepare_failed',
 ]);
 
 /** Codes of failures that no retry of the same model fixes. */

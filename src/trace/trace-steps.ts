@@ -32,6 +32,7 @@ export function traceSteps(
       attempt: step.attempt,
       ...(step.model !== undefined && { model: step.model }),
       ...(step.fallback !== undefined && { fallback: step.fallback }),
+      ...(step.steering && { steering: step.steering }),
       ...(step.modelCall && { modelCall: step.modelCall }),
       type: step.type,
       startedAt: step.startedAt,

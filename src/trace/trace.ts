@@ -1,5 +1,6 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { StepType } from '../agent/agent-step.ts';
+import type { StepSteering } from '../agent/steer-step.ts';
 import type { Explanation } from '../continuation/explanation.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
@@ -70,10 +71,12 @@ export interface TraceTotals {
 export interface TraceStep {
   readonly number: number;
   readonly attempt: number;
-  /** Id of the model that was called; absent if the agent has no fallback models. */
+  /** Id of the model that was called; absent if the agent has no fallback models and `prepareStep` chose none. */
   readonly model?: string;
   /** Id of the model that the run continued with after this failed call. */
   readonly fallback?: string;
+  /** What the step sent that differs from the definition of the agent; absent if nothing does. */
+  readonly steering?: StepSteering;
   /** What the provider reported about the model call; absent if it reported nothing. */
   readonly modelCall?: ModelCallInfo;
   readonly type: StepType | 'running' | 'waiting';

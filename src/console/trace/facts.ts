@@ -1,6 +1,7 @@
 import { own } from '../../json.ts';
 import { answerText } from '../../trace/answer-text.ts';
 import { modelCallFacts } from '../../trace/model-call-facts.ts';
+import { steeringFacts } from '../../trace/steering-facts.ts';
 import type { TraceStep } from '../../trace/trace.ts';
 import { counted, durationText } from '../../number-text.ts';
 
@@ -38,7 +39,7 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   if (step.waitMs > 0) facts.push({ text: `waited ${durationText(step.waitMs)}` });
   if (step.softLanding !== null)
     facts.push({ text: 'last step reserved by', code: step.softLanding });
-  return [...facts, ...modelCallFacts(step), ...notesOf(step.notes)];
+  return [...facts, ...steeringFacts(step), ...modelCallFacts(step), ...notesOf(step.notes)];
 }
 
 /** Returns the text of an error; only "failed" if a criterion below quotes it. */

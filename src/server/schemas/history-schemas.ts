@@ -31,6 +31,16 @@ const modelCall = object(
   },
 );
 
+const steering = object(
+  {},
+  {
+    model: text,
+    tools: object({ count, names: list(text), hash: text }),
+    toolChoice: anything,
+    systemHash: text,
+  },
+);
+
 const stepSchema = object(
   {
     number: count,
@@ -51,7 +61,7 @@ const stepSchema = object(
     notes: list(text),
     outcome: orNull(ref('Outcome')),
   },
-  { model: text, fallback: text, modelCall },
+  { model: text, fallback: text, steering, modelCall },
 );
 
 /** Schemas of messages, steps and traces. */
