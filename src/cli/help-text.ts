@@ -103,11 +103,13 @@ Examples:
 `;
 
 export const answerHelp = `
-Without a call id, the only call that needs approval is answered. approve --yes approves all calls, also later ones.
+Without a call id, the only call that needs approval is answered. approve --all approves all calls
+that wait now, approve --yes also later ones.
 If several executions asked under one call id, name the one you saw with --execution.
 
 Examples:
   $ onward approve last
+  $ onward approve last --all
   $ onward approve last --args '{"id": 7}'
   $ onward deny last --reason "still in use"
 `;

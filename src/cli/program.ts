@@ -152,6 +152,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => resume(context, session, command.opts()));
     });
   working(add(program, 'approve <session> [call]', 'approve a tool call', answerHelp))
+    .option('--all', 'approve all calls that wait now')
     .option('--args <json>', 'arguments to run it with instead')
     .option('--execution <id>', 'execution in which you saw the call')
     .action(async (session: string, call: string | undefined, _options, command: Command) => {

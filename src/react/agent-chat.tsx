@@ -74,6 +74,7 @@ function Chat(props: AgentChatProps): ReactElement {
           onDismiss={dismiss}
           {...(can.approve && { onApprove: session.approve })}
           {...(can.deny && { onDeny: session.deny })}
+          {...(can.approveAll && { onApproveAll: session.approveAll })}
         />
         {stop && !needsApproval && (
           <Stop

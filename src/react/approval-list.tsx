@@ -3,6 +3,7 @@ import { actionFor, type SessionAction } from '../ui/sources/session-actions.ts'
 import type { UiApproval } from '../ui/ui-state.ts';
 import { ApprovalView, type ApprovalText, type ApprovalViewProps } from './approval-view.tsx';
 import { part } from './part.ts';
+import { Problem } from './problem.tsx';
 import { useUi } from './ui-context.ts';
 
 export interface ApprovalListProps extends Pick<
@@ -11,6 +12,8 @@ export interface ApprovalListProps extends Pick<
 > {
   readonly approvals: readonly UiApproval[];
   readonly actions: readonly SessionAction[];
+  /** Approves all listed calls. The button is offered for two or more. Absent: it is not offered. */
+  readonly onApproveAll?: () => unknown;
   /** Element that gets the focus when the last approval with the focus is gone. */
   readonly nextFocus?: RefObject<HTMLElement | null>;
   /** Returns the texts of each approval, instead of the labels; `place` counts from 1. */
@@ -19,8 +22,9 @@ export interface ApprovalListProps extends Pick<
 
 /** Renders all calls that need approval. The focus moves to the next one, and never back to the top of the page. */
 export function ApprovalList(props: ApprovalListProps): ReactElement | null {
-  const { approvals, actions, nextFocus, textOf, ...given } = props;
-  const { components } = useUi();
+  const { approvals, actions, nextFocus, textOf, onApproveAll, ...given } = props;
+  const { components, labels } = useUi();
+  const all = actionFor(actions, 'approveAll', approvals[0]?.execution_id ?? null);
   const box = useRef<HTMLDivElement>(null);
   const hadFocus = useRef(false);
   useLayoutEffect(() => {
@@ -50,6 +54,21 @@ export function ApprovalList(props: ApprovalListProps): ReactElement | null {
           />
         );
       })}
+      {onApproveAll && approvals.length > 1 && (
+        <div {...part('approve-all')}>
+          <button
+            type="button"
+            {...part('button')}
+            aria-disabled={all?.status === 'pending'}
+            onClick={() => void (all?.status !== 'pending' && onApproveAll())}
+          >
+            {all?.status === 'pending' ? labels.answering : labels.approveAll(approvals.length)}
+          </button>
+          {all?.status === 'failed' && (
+            <Problem action={all} {...(given.onDismiss && { onDismiss: given.onDismiss })} />
+          )}
+        </div>
+      )}
     </div>
   );
 }

@@ -36,6 +36,7 @@ export interface AgentLabels {
   /** Text about hidden values, from JSON pointers to them; `''` means anywhere. */
   readonly hiddenArgs: (places: readonly string[]) => string;
   readonly approve: string;
+  readonly approveAll: (count: number) => string;
   readonly approveEdited: string;
   readonly edit: string;
   readonly editArgs: string;
@@ -131,6 +132,7 @@ export const defaultLabels: AgentLabels = {
   hiddenArgs: (places) => `${hiddenText(places) ?? ''} The tool gets the hidden values.`,
   approvalHint: 'Nothing has run yet. The tool runs only if you approve it.',
   approve: 'Approve',
+  approveAll: (count) => `Approve all ${countText(count)}`,
   approveEdited: 'Approve with changes',
   edit: 'Edit arguments',
   editArgs: 'Arguments as JSON',

@@ -11,6 +11,7 @@ import type { FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import type {
   AnswerOptions,
+  ApproveAllOptions,
   GrantCapOptions,
   OwnerOptions,
   ResumeSessionOptions,
@@ -74,6 +75,8 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
     options?: Own<AnswerOptions> & { readonly args?: JsonObject },
   ): Promise<SessionOf<A>>;
   deny(callId: string, reason: string, options?: Own<AnswerOptions>): Promise<SessionOf<A>>;
+  /** Approves every call that waits, or exactly the named ones. */
+  approveAll(options?: Own<ApproveAllOptions>): Promise<SessionOf<A>>;
   pause(reason?: string): Promise<SessionOf<A>>;
   stop(options?: Own<StopSessionOptions>): Promise<SessionOf<A>>;
   retry(options?: Own<RetryOptions>): Promise<SessionOf<A>>;
@@ -127,6 +130,7 @@ export function sessionHandle(
     approve: (callId, given) => own(() => runtime.approve(id, callId, { ...given, owner })),
     deny: (callId, reason, given) =>
       own(() => runtime.deny(id, callId, { ...given, reason, owner })),
+    approveAll: (given) => own(() => runtime.approveAll(id, { ...given, owner })),
     pause: (reason) =>
       own(() => runtime.pause(id, { owner, ...(reason !== undefined && { reason }) })),
     stop: (given) => own(() => runtime.stop(id, { ...given, owner })),

@@ -93,6 +93,19 @@ export interface AnswerOptions extends OwnerOptions, ApprovalBinding {
   readonly wait?: boolean;
 }
 
+/** A call as a person saw it. */
+export interface SeenCall extends ApprovalBinding {
+  readonly callId: string;
+}
+
+export interface ApproveAllOptions extends OwnerOptions, GrantCapOptions {
+  /** The calls that the approver saw: no other is approved. Default: all calls that wait when this is called. */
+  readonly calls?: readonly SeenCall[];
+  /** Who answers, for the record. Default: the owner. */
+  readonly by?: string;
+  readonly wait?: boolean;
+}
+
 export interface PruneOptions extends Omit<UpkeepRequest, 'olderThan'> {
   /** Only sessions that did not change since. */
   readonly olderThan: Date | string;

@@ -8,6 +8,7 @@ import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, resumeSession } from './answer-calls.ts';
+import { approveAll } from './approve-all.ts';
 import { checkedOwner } from './check-names.ts';
 import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
@@ -19,6 +20,7 @@ import { sessionNotFound } from './session-errors.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
   AnswerOptions,
+  ApproveAllOptions,
   CreateOptions,
   ExpireOptions,
   GrantCapOptions,
@@ -38,6 +40,7 @@ import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-r
 import type { PageOptions, StepPageOptions } from './session-reads.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
+import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
 import { stopText } from './stop-note.ts';
@@ -132,6 +135,12 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     options: AnswerOptions & { readonly reason: string },
   ): Promise<Session> {
     return this.#answer(sessionId, callId, { deny: options.reason }, options);
+  }
+
+  /** Approves every call that waits, or exactly the named ones. Each answer is bound to its call as it was read. */
+  async approveAll(sessionId: string, options: ApproveAllOptions): Promise<Session> {
+    const executionId = await approveAll(this.#lookup, this.#worker, sessionId, options);
+    return this.#result(sessionId, options, executionId);
   }
 
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */
@@ -282,18 +291,12 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#result(sessionId, options, executionId);
   }
 
-  async #result(
+  #result(
     sessionId: string,
     options: OwnerOptions & GrantCapOptions & { readonly wait?: boolean },
     executionId: string | null,
     hasBegun: boolean = false,
   ): Promise<Session> {
-    const { owner, wait } = options;
-    if (wait) {
-      await this.#lookup.owned(sessionId, owner);
-      await this.#worker.waits.settled(sessionId, executionId, hasBegun);
-    }
-    const session = await this.get(sessionId, options);
-    return wait || executionId === null ? session : { ...session, executionId };
+    return settledSession(this.#lookup, this.#worker, sessionId, options, executionId, hasBegun);
   }
 }

@@ -35,6 +35,19 @@ describe('approvals', () => {
     expect(late.stderr).toContain('needs no approval: it is completed');
   });
 
+  it('are all given with --all, and only as they are', async () => {
+    const world = worldOf(asking());
+    expect((await cli(world, 'run', 'clean')).code).toBe(7);
+    const edited = await cli(world, 'approve', 'last', '--all', '--args', '{}');
+    expect(edited.code).toBe(2);
+    expect(edited.stderr).toContain('--all approves every call as it is');
+    expect(await cli(world, 'approve', 'last', '--all')).toMatchObject({
+      code: 0,
+      stdout: 'cleaned\n',
+    });
+    expect((await cli(world, 'approve', 'last', '--all')).code).toBe(4);
+  });
+
   it('D91: need --execution if another execution used the same call id', async () => {
     const call = (id: number) => toolCalls([{ id: 'c1', name: 'delete_lead', args: { id } }]);
     const world = worldOf(followingDriver([call(7)], [call(8), final('deleted')]));

@@ -4,6 +4,7 @@ import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApprovalView, ApprovalList } from '../../src/react/index.ts';
+import type { SessionAction } from '../../src/ui/sources/session-actions.ts';
 import type { UiApproval } from '../../src/ui/ui-state.ts';
 import { seriousInDocument } from '../setup/axe-dom.ts';
 import { approval, failed } from './component-fixtures.ts';
@@ -203,5 +204,33 @@ describe('ApprovalView', () => {
       </>,
     );
     expect(document.activeElement).toBe(screen.getByLabelText('elsewhere'));
+  });
+});
+
+describe('Approve all', () => {
+  const list = (approvals: readonly UiApproval[], actions: readonly SessionAction[] = []) => {
+    const onApproveAll = vi.fn();
+    render(<ApprovalList approvals={approvals} actions={actions} onApproveAll={onApproveAll} />);
+    return onApproveAll;
+  };
+  const two = [approval, { ...approval, tool_call_id: 'call_2' }];
+
+  it('is offered for two or more calls', async () => {
+    const onApproveAll = list(two);
+    await userEvent.click(screen.getByRole('button', { name: 'Approve all 2' }));
+    expect(onApproveAll).toHaveBeenCalledOnce();
+    cleanup();
+    list([approval]);
+    expect(screen.queryByRole('button', { name: /^Approve all/ })).toBeNull();
+  });
+
+  it('shows that it is being sent, and why it failed', async () => {
+    const action = { id: 'a', kind: 'approveAll', about: approval.execution_id } as const;
+    const onApproveAll = list(two, [{ ...action, status: 'pending', error: null }]);
+    await userEvent.click(screen.getByRole('button', { name: 'Sending…' }));
+    expect(onApproveAll).not.toHaveBeenCalled();
+    cleanup();
+    list(two, [{ ...action, status: 'failed', error: new Error('stale') }]);
+    expect(screen.getByRole('alert').textContent).toContain('stale');
   });
 });

@@ -190,11 +190,35 @@ describe('useAgentSession', () => {
     expect(result.current.can).toEqual({
       send: true,
       approve: true,
+      approveAll: false,
       deny: false,
       stop: false,
       resume: false,
       retry: false,
     });
+  });
+
+  it('approves all visible calls as they were shown', async () => {
+    const { source, sink } = fakeSource();
+    const approveAll = vi.fn(async () => undefined);
+    const { result } = renderHook(() =>
+      useAgentSession({ source, schedule, actions: { approveAll } }),
+    );
+    const wire = new Wire('exe_1');
+    expect(await result.current.approveAll()).toBe(false);
+    act(() => {
+      sink().envelope(wire.started());
+      for (const id of ['c1', 'c2']) {
+        const asked = wire.asks('pay', id, {});
+        sink().envelope({ ...asked, payload: { ...asked.payload, args_hash: `hash-${id}` } });
+      }
+    });
+    await waitFor(() => expect(result.current.approvals).toHaveLength(2));
+    await act(() => result.current.approveAll());
+    expect(approveAll).toHaveBeenCalledExactlyOnceWith([
+      { callId: 'c1', executionId: 'exe_1', argsHash: 'hash-c1' },
+      { callId: 'c2', executionId: 'exe_1', argsHash: 'hash-c2' },
+    ]);
   });
 
   it('D91: sends the execution and hash that were shown, also in a retry', async () => {

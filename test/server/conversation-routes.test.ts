@@ -36,6 +36,13 @@ describe('a conversation', () => {
     expect([early.status, early.body.error.code]).toEqual([409, 'awaiting_approval']);
     expect(early.body.error.details.pending).toEqual(calls);
 
+    const together = `POST /api/sessions/${id}/approvals`;
+    const seen = { callId: calls[0], executionId: 'other', argsHash: 'f'.repeat(64) };
+    const stale = await ask(together, { body: { calls: [seen] } });
+    expect([stale.status, stale.body.error.code]).toEqual([409, 'stale_approval']);
+    const unbound = await ask(together, { body: { calls: [{ callId: calls[0] }] } });
+    expect([unbound.status, unbound.body.error.code]).toEqual([400, 'invalid_request']);
+
     const path = (callId: string) => `POST /api/sessions/${id}/approvals/${callId}`;
     const edited = { decision: 'approve', args: { article: 'desk' } };
     const bad = await ask(path(calls[0]), { body: { decision: 'approve', args: { no: 1 } } });

@@ -61,6 +61,7 @@ describe('the OpenAPI document', () => {
         "GET /sessions/{id}/trace: readTrace",
         "GET /sessions/{id}/events: streamEvents",
         "POST /sessions/{id}/approvals/{callId}: answerApproval",
+        "POST /sessions/{id}/approvals: approveAll",
         "POST /sessions/{id}/stop: stopSession",
         "POST /sessions/{id}/pause: pauseSession",
         "POST /sessions/{id}/resume: resumeSession",

@@ -16,6 +16,7 @@ interface AnswerOptions extends WorkOptions {
 
 export interface ApproveOptions extends AnswerOptions {
   readonly args?: string;
+  readonly all?: boolean;
 }
 
 export interface DenyOptions extends AnswerOptions {
@@ -28,9 +29,31 @@ export const approve = (
   callId: string | undefined,
   options: ApproveOptions,
 ): Promise<number> => {
+  if (options.all) return approveAll(context, session, callId, options);
   const args = options.args === undefined ? null : argsFrom(options.args, '--args');
   return answer(context, session, callId, { approve: true, ...(args && { args }) }, options);
 };
+
+/** Approves the calls that are listed when the command starts. */
+function approveAll(
+  context: CliContext,
+  said: string,
+  callId: string | undefined,
+  options: ApproveOptions,
+): Promise<number> {
+  if (callId !== undefined || options.args !== undefined || options.execution !== undefined)
+    throw usageError(
+      '--all approves every call as it is. Leave out the call, --args and --execution.',
+    );
+  return withWork(context, options, async (project) => {
+    const { runtime, owner } = project;
+    const session = await findSession(project, said);
+    const { id } = session;
+    callMeant(session, undefined, true); // at least one waits
+    const begin = () => runtime.approveAll(id, { owner, calls: session.pendingApprovals });
+    return { sessionId: id, resumed: session, begin };
+  });
+}
 
 export const deny = (
   context: CliContext,

@@ -61,7 +61,7 @@ function Chat(props: ChatViewProps): ReactElement {
   const isBehind = follow.isBehind && (!hasQuestions || isBelow);
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
-  const { retry, dismiss, approve, deny, send } = session;
+  const { retry, dismiss, approve, approveAll, deny, send } = session;
 
   const lastSent = state.messages.findLast(({ metadata }) => metadata.pending)?.id;
   useLayoutEffect(() => {
@@ -88,6 +88,7 @@ function Chat(props: ChatViewProps): ReactElement {
     (callId: string, args?: JsonObject) => void (args ? approve(callId, args) : approve(callId)),
     [approve],
   );
+  const onApproveAll = useCallback(() => void approveAll(), [approveAll]);
   const onDeny = useCallback((callId: string, reason: string) => void deny(callId, reason), [deny]);
   // a message that could not be sent stays in the conversation and is retried from there
   const onSend = useCallback((text: string) => void send(text), [send]);
@@ -112,6 +113,7 @@ function Chat(props: ChatViewProps): ReactElement {
           rows={turn.rows}
           onApprove={onApprove}
           onDeny={onDeny}
+          onApproveAll={onApproveAll}
           nextFocus={ref}
         />
       )}

@@ -1,7 +1,7 @@
 import type { Approvals } from '../../agent/approval-answer.ts';
 import type { Grants } from '../../continuation/grants.ts';
 import type { JsonObject } from '../../json.ts';
-import type { GrantCapOptions } from '../../sessions/session-options.ts';
+import type { GrantCapOptions, SeenCall } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { route, type Route, type RouteAnswer } from '../route.ts';
 import { ref } from '../schemas/shapes.ts';
@@ -16,6 +16,7 @@ import {
   oneOf,
   reason,
   required,
+  seenCalls,
   wholeNumber,
 } from './field-shapes.ts';
 
@@ -66,6 +67,16 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
           : await runtime.deny(id, callId, { ...said, reason: why }),
       );
     },
+  }),
+  route<object, { readonly calls?: readonly SeenCall[] }>({
+    method: 'POST',
+    path: '/sessions/{id}/approvals',
+    name: 'approveAll',
+    summary: 'Approves exactly the named calls, or all that wait now.',
+    body: { calls: seenCalls },
+    answer: accepted,
+    handle: async ({ owner, id, body }) =>
+      detailOf(await runtime.approveAll(id, { owner, ...body, ...caps })),
   }),
   route<object, { readonly reason?: string }>({
     method: 'POST',

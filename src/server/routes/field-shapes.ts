@@ -92,6 +92,22 @@ export const executionName: Field = word('the executionId of the pending approva
 export const hashName: Field = word('the argsHash of the pending approval');
 const binding = { executionId: executionName.schema, argsHash: hashName.schema };
 
+/** The calls that an approver saw, to answer them together. */
+export const seenCalls: Field = {
+  schema: {
+    type: 'array',
+    minItems: 1,
+    items: {
+      type: 'object',
+      properties: { callId: { type: 'string', minLength: 1, maxLength: 200 }, ...binding },
+      required: ['callId', 'executionId', 'argsHash'],
+      additionalProperties: false,
+    },
+  },
+  maxEntries: 1_000,
+  expected: 'the calls that were shown, each with callId, executionId and argsHash; default: all',
+};
+
 export const approvals: Field = {
   schema: {
     type: 'object',

@@ -9,7 +9,7 @@ const accepted = json({ sessionId: 'ses 1', executionId: 'exe_1', status: 'proce
 
 describe('httpActions', () => {
   it('sends each request to its route, with the current headers', async () => {
-    const server = await serve(...Array.from({ length: 10 }, () => accepted));
+    const server = await serve(...Array.from({ length: 11 }, () => accepted));
     let asked = 0;
     const actions = httpActions({
       base: `${server.url}/`,
@@ -23,6 +23,7 @@ describe('httpActions', () => {
     const shown = { executionId: 'exe_1', argsHash: 'abc' };
     await actions.approve('call_4', undefined, shown);
     await actions.deny('call_5', 'no', shown);
+    await actions.approveAll([{ callId: 'call_6', ...shown }]);
     await actions.stop();
     await actions.resume();
     await actions.resume({ steps: 5 });
@@ -35,13 +36,14 @@ describe('httpActions', () => {
       [`${at}/approvals/call_3`, { decision: 'deny', reason: 'still in negotiation' }],
       [`${at}/approvals/call_4`, { decision: 'approve', ...shown }],
       [`${at}/approvals/call_5`, { decision: 'deny', reason: 'no', ...shown }],
+      [`${at}/approvals`, { calls: [{ callId: 'call_6', ...shown }] }],
       [`${at}/stop`, {}],
       [`${at}/resume`, {}],
       [`${at}/resume`, { grant: { steps: 5 } }],
       [`${at}/retry`, {}],
     ]);
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((count) => `Bearer ${count}`),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((count) => `Bearer ${count}`),
     );
   });
 
@@ -110,6 +112,7 @@ it('httpSession reads and acts on the same session', async () => {
   expect(server.requests[0]?.headers.authorization).toBe('Bearer t');
   expect(Object.keys(actions).toSorted()).toEqual([
     'approve',
+    'approveAll',
     'deny',
     'resume',
     'retry',

@@ -66,6 +66,8 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     approve: (callId, args, shown) =>
       answer(callId, { decision: 'approve', ...(args !== undefined && { args }), ...shown }),
     deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
+    approveAll: (calls) =>
+      post('approvals', { calls: calls.map((call): JsonObject => ({ ...call })) }),
     stop: () => post('stop', {}),
     resume: (grant?: Grants) => post('resume', grant === undefined ? {} : { grant: { ...grant } }),
     retry: () => post('retry', {}),

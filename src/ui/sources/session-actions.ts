@@ -2,6 +2,7 @@ import type { Grants } from '../../continuation/grants.ts';
 import { messageId } from '../../ids.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-messages.ts';
+import type { UiApproval } from '../ui-state.ts';
 import type { SessionViewStore } from './session-view-store.ts';
 import { toError } from './source-error.ts';
 
@@ -9,6 +10,11 @@ import { toError } from './source-error.ts';
 export interface ShownCall {
   readonly executionId: string;
   readonly argsHash?: string;
+}
+
+/** A visible call that is answered together with others. */
+export interface AnsweredCall extends ShownCall {
+  readonly callId: string;
 }
 
 /** How the UI calls your server. Absent actions are not offered; a rejected promise is shown. */
@@ -24,6 +30,8 @@ export interface AgentSessionActions {
    */
   readonly approve?: (callId: string, args?: JsonObject, shown?: ShownCall) => Promise<unknown>;
   readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
+  /** Approves the visible calls, and no other. */
+  readonly approveAll?: (calls: readonly AnsweredCall[]) => Promise<unknown>;
   readonly stop?: () => Promise<unknown>;
   /** Continues with a grant, or after a pause without one. */
   readonly resume?: (grant?: Grants) => Promise<unknown>;
@@ -48,6 +56,8 @@ export interface SessionController {
   send(text: string): Promise<boolean>;
   approve(callId: string, args?: JsonObject): Promise<boolean>;
   deny(callId: string, reason: string): Promise<boolean>;
+  /** Approves all visible calls. */
+  approveAll(): Promise<boolean>;
   stopRun(): Promise<boolean>;
   resume(grant?: Grants): Promise<boolean>;
   /** Continues a parked session. */
@@ -134,6 +144,17 @@ export function sessionController(
       const shown = shownCall(store, callId);
       return begin('deny', callId, deny && (() => deny(callId, reason, ...shown)));
     },
+    approveAll() {
+      const { approveAll } = actions();
+      const { approvals, executionId } = store.view().state;
+      const calls = approvals.map(answeredCall);
+      const isAny = calls.length > 0;
+      return begin(
+        'approveAll',
+        executionId,
+        isAny && approveAll ? () => approveAll(calls) : undefined,
+      );
+    },
     stopRun() {
       const { stop } = actions();
       return begin('stop', store.view().state.executionId, stop && (() => stop()));
@@ -172,9 +193,19 @@ function shownCall(store: SessionViewStore, callId: string): readonly [] | reado
   const { approvals } = store.view().state;
   const approval = approvals.find(({ tool_call_id }) => tool_call_id === callId);
   if (!approval) return [];
-  const { execution_id: executionId, args_hash: argsHash } = approval;
-  return [{ executionId, ...(argsHash !== undefined && { argsHash }) }];
+  const { callId: _, ...shown } = answeredCall(approval);
+  return [shown];
 }
+
+const answeredCall = ({
+  tool_call_id: callId,
+  execution_id: executionId,
+  args_hash: argsHash,
+}: UiApproval): AnsweredCall => ({
+  callId,
+  executionId,
+  ...(argsHash !== undefined && { argsHash }),
+});
 
 /** Returns the execution id of a response, so that the server's message replaces the pending one. */
 const executionOf = (answer: unknown): string | null => {
