@@ -16,6 +16,7 @@ import {
 import type { MessageContent } from '../messages/content-part.ts';
 import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
 import { Messages } from '../messages/messages.ts';
+import { noRules, withoutRules, type ApprovalRule } from './approval-rules.ts';
 import { AgentStatus, isOpen, type PauseKind } from './agent-status.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
 import {
@@ -56,6 +57,8 @@ export interface AgentStateData<Output = unknown> {
   readonly output: Output | null;
   readonly partialOutput: DeepPartial<Output> | null;
   readonly metadata: JsonObject;
+  /** Approvals that a person had remembered, oldest first. Only the root agent's count. */
+  readonly approvalRules: readonly ApprovalRule[];
 }
 
 export type AgentStepJSON = Omit<AgentStep, 'outcome'> & {
@@ -65,8 +68,10 @@ export type AgentStepJSON = Omit<AgentStep, 'outcome'> & {
 /** The whole state as one JSON document. */
 export type AgentStateJSON = Omit<
   AgentStateData,
-  'messages' | 'steps' | 'unfinishedStep' | 'lastContinuationOutcome'
+  'messages' | 'steps' | 'unfinishedStep' | 'lastContinuationOutcome' | 'approvalRules'
 > & {
+  /** Absent if there are none. */
+  readonly approvalRules?: readonly ApprovalRule[];
   readonly messages: readonly MessageJSON[];
   readonly steps: readonly AgentStepJSON[];
   readonly unfinishedStep:
@@ -94,6 +99,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   readonly output: Output | null;
   readonly partialOutput: DeepPartial<Output> | null;
   readonly metadata: JsonObject;
+  readonly approvalRules: readonly ApprovalRule[];
 
   private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
     const execution =
@@ -122,6 +128,8 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     this.partialOutput =
       patch.partialOutput === undefined ? base.partialOutput : patch.partialOutput;
     this.metadata = patch.metadata === undefined ? base.metadata : patch.metadata;
+    this.approvalRules =
+      patch.approvalRules === undefined ? base.approvalRules : patch.approvalRules;
     Object.freeze(this);
   }
 
@@ -144,6 +152,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
       output: null,
       partialOutput: null,
       metadata: {},
+      approvalRules: noRules,
     };
     return new AgentState(fresh, fresh);
   }
@@ -238,9 +247,16 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     return new AgentState<Output>(this, patch);
   }
 
+  /** Removes a remembered approval. In a session, use `runtime.revokeRule`, which also reaches a running worker. */
+  withoutApprovalRule(id: string): AgentState<Output> {
+    return this.with({ approvalRules: withoutRules(this.approvalRules, [id]) });
+  }
+
   toJSON(): AgentStateJSON {
+    const { approvalRules, ...rest } = this;
     return {
-      ...this,
+      ...rest,
+      ...(approvalRules.length > 0 && { approvalRules }),
       messages: this.messages.toJSON(),
       steps: this.steps.toJSON().map(plainStep),
       unfinishedStep: this.unfinishedStep && plainStep(this.unfinishedStep),

@@ -9,7 +9,15 @@ export interface ApprovalBinding {
 
 /** An approver's answer to one call: approve it, optionally with edited arguments, or deny it. */
 export type ApprovalAnswer = ApprovalBinding &
-  ({ readonly approve: true; readonly args?: JsonObject } | { readonly deny: string });
+  (
+    | {
+        readonly approve: true;
+        readonly args?: JsonObject;
+        /** Also approves later calls of this tool by this agent, in this session, until it is revoked. */
+        readonly remember?: 'session' | undefined;
+      }
+    | { readonly deny: string }
+  );
 
 /** Answers by call id; calls of nested agents are addressed by their own id. */
 export type Approvals = Readonly<Record<string, ApprovalAnswer>>;
@@ -53,7 +61,7 @@ export function checkAnswer(callId: string, answer: unknown): void {
   if (isAnswer(answer)) return;
   throw new AgentError(
     'invalid_approval',
-    `The answer for ${show(callId)} is ${show(answer)}, expected { approve: true, args? } or { deny: reason }, ` +
+    `The answer for ${show(callId)} is ${show(answer)}, expected { approve: true, args?, remember?: 'session' } or { deny: reason }, ` +
       'with executionId and argsHash as strings if present.',
     { details: { callId } },
   );
@@ -65,8 +73,9 @@ const isAnswer = (answer: unknown): answer is ApprovalAnswer =>
   isTextOrAbsent(answer['argsHash']) &&
   ((answer['approve'] === true &&
     (answer['args'] === undefined || isRecord(answer['args'])) &&
+    (answer['remember'] === undefined || answer['remember'] === 'session') &&
     !('deny' in answer)) ||
-    (typeof answer['deny'] === 'string' && !('approve' in answer)));
+    (typeof answer['deny'] === 'string' && !('approve' in answer) && !('remember' in answer)));
 
 const isTextOrAbsent = (value: unknown): boolean =>
   value === undefined || typeof value === 'string';

@@ -9,6 +9,7 @@ import { visibleText } from '../visible-text.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
 import { checkAnswer, type Answers, type GivenAnswer } from './approval-answer.ts';
+import { checkRoom } from './approval-rules.ts';
 import { maskedPath } from './edited-args.ts';
 import { familyRedactor } from './family-redactor.ts';
 import { canContinue, checkAgentName, definitionOf } from './nested-agent.ts';
@@ -80,6 +81,7 @@ const staleApproval = (
 class Binding {
   readonly #answers: Answers;
   readonly #bound: Map<string, BoundAnswer>;
+  readonly #root: AgentState;
   /** Redactors of the two views of an approval: the root agent's, and the whole family's. */
   readonly #redactors: readonly Redactor[];
   /** Whether the root was interrupted in its work: an agent that is gone gives its call a result, and refuses nothing. */
@@ -89,11 +91,12 @@ class Binding {
     root: AgentDefinition,
     answers: Answers,
     bound: Map<string, BoundAnswer>,
-    { status }: AgentState,
+    rootState: AgentState,
   ) {
+    this.#root = rootState;
     this.#answers = answers;
     this.#bound = bound;
-    this.#isInterrupted = status === 'in_progress';
+    this.#isInterrupted = rootState.status === 'in_progress';
     this.#redactors = [root.redactor, familyRedactor(root)];
   }
 
@@ -114,6 +117,7 @@ class Binding {
       }
       const answer = this.#answers.get(call.id);
       if (!answer || results.some(({ callId }) => callId === call.id)) continue;
+      if ('remember' in answer && answer.remember) checkRoom(this.#root, call.id);
       const hash = checkedHash(call, answer, state);
       this.#bound.set(call.id, { ...answer, executionId: state.execution.id, argsHash: hash });
       const check = tool?.check ?? storedCheck(call, toolSchemas);

@@ -36,6 +36,8 @@ export interface Journal {
   end(state: AgentState): Promise<void>;
   /** Returns the journal of a nested agent. */
   nested(callId: string): Journal;
+  /** Whether a revoke of a remembered approval was accepted and is not in the state yet. */
+  isRevoking(): Promise<boolean>;
   /** Whether an earlier process started this call and its result is unknown. */
   wasStarted(callId: string): boolean;
   /** Number of times that earlier processes started the text of this attempt and lost it. */

@@ -1,10 +1,11 @@
-/** A hook changed the arguments to ones that need an approval. */
+/** A call needs an approval that it does not have: a hook changed its arguments, or the rule was revoked. */
 export class MissingApproval extends Error {
   override readonly name = 'MissingApproval';
-  constructor(tool: string, hasRun: boolean) {
-    super(
-      `Blocked: a hook changed the arguments of "${tool}", and with those it needs an approval that no person has given. ` +
-        (hasRun ? 'It has run before with others, and was not run with these.' : 'It was not run.'),
-    );
-  }
 }
+
+export const changedByHook = (tool: string, hasRun: boolean): string =>
+  `Blocked: a hook changed the arguments of "${tool}", and with those it needs an approval that no person has given. ` +
+  (hasRun ? 'It has run before with others, and was not run with these.' : 'It was not run.');
+
+export const revoked = (tool: string): string =>
+  `Blocked: the remembered approval of "${tool}" was revoked. It was not run.`;

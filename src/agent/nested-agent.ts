@@ -96,6 +96,7 @@ export async function runNested(
   const journal = parent.journal?.nested(call.id);
   const options = journal ? { journal } : {};
   const child = new Run(definition, bus, state, options, parent);
+  child.viaTool = tool.name;
   const before = paused ? (draft.childAccounts?.get(call.id) ?? spendingOf(paused)) : null;
   FamilyAccount.open(parent, draft);
   // an agent that ended before its process died only returns its result

@@ -69,6 +69,8 @@ export class Run implements CallFrame {
   readonly redactor: Redactor;
   readonly cancellation: Cancellation;
   readonly deps: Readonly<Record<string, unknown>>;
+  /** Name of the parent's tool behind which this agent runs; empty for a root. */
+  viaTool = '';
   /** Changes between steps if the agent has tool sources. */
   offered: OfferedTools;
   readonly activeTools: readonly string[] | undefined;

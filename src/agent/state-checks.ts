@@ -118,6 +118,14 @@ const documentFields = fields({
   steps: 'list',
   pause: 'object??',
   metadata: 'object?',
+  approvalRules: 'list?',
+});
+const ruleFields = fields({
+  agentPath: 'list',
+  tool: 'string',
+  definitionHash: 'string',
+  by: 'string??',
+  at: 'string',
 });
 
 /** Rejects a document without the fields that the loop, the criteria and reports rely on. */
@@ -133,6 +141,7 @@ export function checkState(document: Record<string, unknown>): void {
       within('.execution.family', familyProblem(execution)) ??
       within('.execution.failingTools', failingProblem(execution)) ??
       recordProblem(document, documentFields) ??
+      within('.approvalRules', rulesProblem(document['approvalRules'])) ??
       within('.steps', listProblem(document['steps'], stepProblem)) ??
       within('.unfinishedStep', unfinishedStep ? unfinishedProblem(unfinishedStep) : null) ??
       within('.lastContinuationOutcome', outcomeProblem(lastContinuationOutcome)) ??
@@ -145,6 +154,14 @@ const fieldOf = (record: unknown, key: string): unknown =>
 
 const usageProblem = (account: unknown): Problem | null =>
   within('.usage', recordProblem(fieldOf(account, 'usage') ?? {}, usageFields));
+
+const rulesProblem = (rules: unknown): Problem | null =>
+  listProblem(
+    rules ?? [],
+    (rule) =>
+      recordProblem(rule, ruleFields) ??
+      within('.agentPath', listProblem(fieldOf(rule, 'agentPath'), textProblem)),
+  );
 
 const grantLogProblem = (execution: unknown): Problem | null =>
   listProblem(fieldOf(execution, 'grantLog') ?? [], (entry) => recordProblem(entry, grantFields));

@@ -8,6 +8,7 @@ import { isRecord } from '../json.ts';
 import { Messages } from '../messages/messages.ts';
 import type { AgentStateData, AgentStateJSON, AgentStepJSON } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
+import { noRules } from './approval-rules.ts';
 import { brokenState } from './check-record.ts';
 import { newExecution, newSessionInfo } from './execution.ts';
 import { checkState } from './state-checks.ts';
@@ -64,6 +65,9 @@ export function readStateDocument(json: unknown): AgentStateData {
     parentAgentId: document.parentAgentId ?? null,
     agentName: document.agentName ?? null,
     metadata: document.metadata ?? {},
+    approvalRules: Object.freeze(
+      (document.approvalRules ?? noRules).map((rule) => Object.freeze({ ...rule })),
+    ),
   };
 }
 

@@ -16,11 +16,12 @@ import {
   type ToolResult,
   type ToolResultKind,
 } from '../tools/tool-result.ts';
+import { isRevoking, type ApprovalRule } from './approval-rules.ts';
 import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
 import type { Checkpoint } from './journal.ts';
-import { MissingApproval } from './missing-approval.ts';
 import { isMisuse } from './model-call.ts';
+import { changedByHook, MissingApproval, revoked } from './missing-approval.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
@@ -60,6 +61,12 @@ export class ToolCallRunner {
     const isEdited = 'args' in answer && answer.args !== undefined;
     const decision = 'deny' in answer ? 'denied' : isEdited ? 'edited' : 'approved';
     this.#approval = { decision, by, at, argsHash: argsHash(args) };
+  }
+
+  /** Notes the remembered approval that answers the call. */
+  apply({ by, at: rememberedAt }: ApprovalRule, args: JsonObject): void {
+    const at = isoTime(this.#run.now());
+    this.#approval = { decision: 'approved', by, at, rememberedAt, argsHash: argsHash(args) };
   }
 
   /** Records edited arguments. The tool message tells the model about them. */
@@ -140,7 +147,7 @@ export class ToolCallRunner {
     const again = await tool.check(changed);
     if (!again.ok) throw new Error(badArguments(tool.name, again.message));
     if (tool.needsApproval && (await needsApproval(this.#run, tool, again.value)))
-      throw (this.#blocked = new MissingApproval(tool.name, this.#hasRun));
+      throw (this.#blocked = new MissingApproval(changedByHook(tool.name, this.#hasRun)));
     return this.#invoke(tool, again.value);
   }
 
@@ -160,6 +167,9 @@ export class ToolCallRunner {
     await this.#start;
     // at the last moment, because parallel calls or a hook may have delayed this call
     for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
+    // a revoke that was accepted while the start was written
+    if (this.#approval?.rememberedAt !== undefined && (await isRevoking(this.#run)))
+      throw (this.#blocked = new MissingApproval(revoked(tool.name)));
     return this.#call(tool, checked);
   }
 

@@ -4,6 +4,7 @@ import { messageOf, type ErrorRecord } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { badArguments, ToolCallRunner, needsApproval } from './tool-call-runner.ts';
+import { remember, ruleFor } from './approval-rules.ts';
 import type { AgentState } from './agent-state.ts';
 import { unbooked } from './family-shares.ts';
 import { canContinue } from './nested-agent.ts';
@@ -96,16 +97,18 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     const checked = checking instanceof Promise ? await run.cancellation.race(checking) : checking;
     if (!checked.ok)
       return runner.reject('bad_arguments', badArguments(call.name, checked.message));
-    if (
-      !answer &&
-      (waits || (tool.needsApproval && (await needsApproval(run, tool, checked.value))))
-    )
-      return keepSchema(run, draft, tool);
+    if (!answer && waits) return keepSchema(run, draft, tool);
+    if (!answer && tool.needsApproval && (await needsApproval(run, tool, checked.value))) {
+      const rule = await run.cancellation.race(ruleFor(run, tool));
+      if (rule === null) return keepSchema(run, draft, tool);
+      runner.apply(rule, args);
+    }
     ready = checked.value;
   } catch (error) {
     if (run.cancellation.cause) return;
     return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
+  if (answer && 'remember' in answer && answer.remember === 'session') remember(run, tool, answer);
   await runner.run(tool, args, ready);
 }
 

@@ -7,7 +7,7 @@ import { oneLine } from './format.ts';
 import { usageError } from './usage-error.ts';
 
 export type Answer =
-  | { readonly approve: true; readonly args?: JsonObject }
+  | { readonly approve: true; readonly args?: JsonObject; readonly remember?: 'session' }
   | { readonly deny: string };
 
 /** Parses arguments that the user typed. */

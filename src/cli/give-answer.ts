@@ -17,4 +17,5 @@ export const giveAnswer = (
         executionId,
         argsHash,
         ...(said.args && { args: said.args }),
+        ...(said.remember && { remember: said.remember }),
       });

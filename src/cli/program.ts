@@ -153,11 +153,18 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     });
   working(add(program, 'approve <session> [call]', 'approve a tool call', answerHelp))
     .option('--all', 'approve all calls that wait now')
+    .option('--remember', 'also approve later calls of the tool in this session')
     .option('--args <json>', 'arguments to run it with instead')
     .option('--execution <id>', 'execution in which you saw the call')
     .action(async (session: string, call: string | undefined, _options, command: Command) => {
       const { approve } = await import('./commands/answer.ts');
       await act(command, (context) => approve(context, session, call, command.opts()));
+    });
+  add(program, 'rules <session>', 'list remembered approvals, or revoke one')
+    .option('--revoke <rule>', 'id of the rule, or its beginning')
+    .action(async (session: string, _options, command: Command) => {
+      const { rules } = await import('./commands/rules.ts');
+      await act(command, (context) => rules(context, session, command.opts()));
     });
   working(add(program, 'deny <session> [call]', 'deny a tool call', answerHelp))
     .requiredOption('-r, --reason <text>', 'reason, which the model reads')

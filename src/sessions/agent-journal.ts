@@ -20,6 +20,7 @@ export interface JournaledRun {
   /** Text that the earlier worker may have streamed. */
   readonly lostStreams: LostStreams | null;
   isHandedOver(): boolean;
+  isRevoking(): Promise<boolean>;
 }
 
 const newFrame = (callId: string | null): AgentFrame => ({
@@ -101,6 +102,10 @@ export class AgentJournal implements Journal {
     const frame = nestedFrames.get(callId) ?? newFrame(callId);
     nestedFrames.set(callId, frame);
     return new AgentJournal(this.#run, frame);
+  }
+
+  isRevoking(): Promise<boolean> {
+    return this.#run.isRevoking();
   }
 
   wasStarted(callId: string): boolean {

@@ -21,11 +21,18 @@ import {
   stoppedOnRow,
 } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
-import type { AnswerOptions, ResumeSessionOptions } from './session-options.ts';
+import type { AnswerOptions, ApproveOptions, ResumeSessionOptions } from './session-options.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { CommandBody, GrantOrder } from './session-task.ts';
 import type { SessionWorker } from './session-worker.ts';
 import { GRANT_LOG_REQUIRES } from './state-rows.ts';
+
+/** Returns the answer that approves a call with these options. */
+export const approvalOf = ({ args, remember }: ApproveOptions): ApprovalAnswer => ({
+  approve: true,
+  ...(args !== undefined && { args }),
+  ...(remember !== undefined && { remember }),
+});
 
 /** Answers one call that needs approval. Returns the id of its execution. */
 export async function answerCall(

@@ -38,7 +38,9 @@ async function forkRow(
   const isOver = source.phase === 'idle' && source.closeReason === null;
   const isWhole = atStep === undefined && isOver;
   const at = isWhole ? null : await stepAt(reader, source, atStep ?? source.stepCount);
-  const found = at ? await stateAt(lookup, reader, source, head, at) : head.state;
+  const { approvalRules: _, ...found } = at
+    ? await stateAt(lookup, reader, source, head, at)
+    : head.state;
   const { id: forkedFrom } = found.execution;
   // a new id: the same call id in both sessions stands for two tool calls
   const execution = {

@@ -18,6 +18,7 @@ import {
   askedIn,
   grantOf,
   hasWork,
+  revokedBy,
   taskOf,
   type Task,
 } from './session-task.ts';
@@ -83,17 +84,28 @@ export class LeasedRun {
     const command = await store.nextCommand(row.id);
     const reader = new RowReader(store, row);
     const wholeExecution = command?.kind === 'resume';
-    const loaded = await loadSession(reader, row, { ...window, wholeExecution });
-    const { state, frame } = loaded;
+    const found = await loadSession(reader, row, { ...window, wholeExecution });
+    const { frame } = found;
     const at = isoTime(clock.now());
-    const task = await taskOf({ row, reader, state, command, at });
+    const task = await taskOf({ row, reader, state: found.state, command, at });
+    const { revoked = [] } = task;
+    const state = revoked.reduce((left, id) => left.withoutApprovalRule(id), found.state);
+    const loaded = { ...found, state };
     // a run that was neither paused nor ended was left by a worker that is gone
     const isLeft = task.kind === 'resume' && state.status === 'in_progress';
     const lostStreams = isLeft ? await findLostStreams(reader, row, at) : null;
     const writer = this.#writerFor(loaded, task);
     for (const note of lostStreams?.notes ?? []) writer.publish(note, () => {});
     const isHandedOver = (): boolean => worker.isDraining || this.#stay.mustLeave;
-    const run = { writer, lease: this.#lease, left: loaded, lostStreams, isHandedOver };
+    const isRevoking = async (): Promise<boolean> => (await revokedBy(reader, row.id)) !== null;
+    const run = {
+      writer,
+      lease: this.#lease,
+      left: loaded,
+      lostStreams,
+      isHandedOver,
+      isRevoking,
+    };
     return { loaded, task, writer, journal: new AgentJournal(run, frame) };
   }
 

@@ -7,7 +7,9 @@ import { failureText } from './failure-text.ts';
 import type { Lease } from './lease.ts';
 import { LeasedRun } from './leased-run.ts';
 import type { Stay } from './quarantine.ts';
+import { RowReader } from './row-reader.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
+import { revokedBy } from './session-task.ts';
 import type { SessionWorker } from './session-worker.ts';
 
 /** One claim of a session, to its end: run after run, and what becomes of a failure. */
@@ -101,10 +103,11 @@ export class SessionAttempt {
   }
 
   /** A message that waits is what is to be stopped, if the execution before it has ended. */
-  async #dropUnbegun({ id, token, revision, executionId, seq }: SessionRow): Promise<void> {
+  async #dropUnbegun(row: SessionRow): Promise<void> {
+    const { id, token, revision, executionId, seq } = row;
     const { store } = this.#worker.lookup;
     const command = await store.nextCommand(id);
-    if (!command) return;
+    if (!command || (await revokedBy(new RowReader(store, row), row.id))) return;
     const last =
       executionId === null || command.kind === 'resume'
         ? []

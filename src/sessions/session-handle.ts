@@ -2,16 +2,17 @@ import type { AgentOutput, AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { RunStream } from '../agent/run-stream.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { Stored } from '../stored.ts';
 import type { CallsOf } from '../tools/tool.ts';
+import type { SessionRule } from './approval-rules.ts';
 import type { FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import type {
   AnswerOptions,
   ApproveAllOptions,
+  ApproveOptions,
   GrantCapOptions,
   OwnerOptions,
   ResumeSessionOptions,
@@ -70,13 +71,13 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   get(options?: GrantCapOptions): Promise<SessionOf<A>>;
   send(content: MessageContent, options?: Own<SendOptions>): Promise<SessionOf<A>>;
   resume(options?: Own<ResumeSessionOptions>): Promise<SessionOf<A>>;
-  approve(
-    callId: string,
-    options?: Own<AnswerOptions> & { readonly args?: JsonObject },
-  ): Promise<SessionOf<A>>;
+  approve(callId: string, options?: Own<ApproveOptions>): Promise<SessionOf<A>>;
   deny(callId: string, reason: string, options?: Own<AnswerOptions>): Promise<SessionOf<A>>;
   /** Approves every call that waits, or exactly the named ones. */
   approveAll(options?: Own<ApproveAllOptions>): Promise<SessionOf<A>>;
+  /** Lists the remembered approvals of the session. */
+  rules(): Promise<readonly SessionRule[]>;
+  revokeRule(ruleId: string): Promise<void>;
   pause(reason?: string): Promise<SessionOf<A>>;
   stop(options?: Own<StopSessionOptions>): Promise<SessionOf<A>>;
   retry(options?: Own<RetryOptions>): Promise<SessionOf<A>>;
@@ -131,6 +132,8 @@ export function sessionHandle(
     deny: (callId, reason, given) =>
       own(() => runtime.deny(id, callId, { ...given, reason, owner })),
     approveAll: (given) => own(() => runtime.approveAll(id, { ...given, owner })),
+    rules: () => own(() => runtime.rules(id, { owner })),
+    revokeRule: (ruleId) => own(() => runtime.revokeRule(id, ruleId, { owner })),
     pause: (reason) =>
       own(() => runtime.pause(id, { owner, ...(reason !== undefined && { reason }) })),
     stop: (given) => own(() => runtime.stop(id, { ...given, owner })),

@@ -66,6 +66,16 @@ export interface RetryOptions extends OwnerOptions, GrantCapOptions {
   readonly wait?: boolean;
 }
 
+export interface PauseSessionOptions extends OwnerOptions, GrantCapOptions {
+  readonly reason?: string;
+}
+
+export interface ForkOptions extends OwnerOptions, GrantCapOptions {
+  /** Last step to keep, counted from 1 in the session. Default: all. */
+  readonly atStep?: number;
+  readonly id?: string;
+}
+
 export interface StopSessionOptions extends OwnerOptions, GrantCapOptions {
   readonly reason?: string;
   /** Who asks for it, for the record. Default: the owner. */
@@ -91,6 +101,13 @@ export interface AnswerOptions extends OwnerOptions, ApprovalBinding {
   /** Who answers, for the record. Default: the owner. */
   readonly by?: string;
   readonly wait?: boolean;
+}
+
+export interface ApproveOptions extends AnswerOptions {
+  /** Arguments to run the call with instead. */
+  readonly args?: JsonObject;
+  /** Also approves later calls of this tool by this agent, in this session, until the rule is revoked or lapses. */
+  readonly remember?: 'session' | undefined;
 }
 
 /** A call as a person saw it. */

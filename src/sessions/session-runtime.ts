@@ -4,10 +4,10 @@ import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
-import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
-import { answerCall, resumeSession } from './answer-calls.ts';
+import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
+import { readRules, revokeRule, type SessionRule } from './approval-rules.ts';
 import { approveAll } from './approve-all.ts';
 import { checkedOwner } from './check-names.ts';
 import { followSession, type FollowOptions } from './feed/follow-session.ts';
@@ -21,12 +21,15 @@ import { SessionLookup } from './session-lookup.ts';
 import type {
   AnswerOptions,
   ApproveAllOptions,
+  ApproveOptions,
   CreateOptions,
   ExpireOptions,
+  ForkOptions,
   GrantCapOptions,
   ListSessionsOptions,
   NamedAgent,
   OwnerOptions,
+  PauseSessionOptions,
   PruneOptions,
   ResumeSessionOptions,
   RetryOptions,
@@ -42,6 +45,7 @@ import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './sessio
 import type { Session } from './session.ts';
 import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
+import type { SessionRow } from './session-rows.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
 import { stopText } from './stop-note.ts';
 import { upkeepRequest } from './upkeep-request.ts';
@@ -82,8 +86,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   async get(sessionId: string, options: OwnerOptions & GrantCapOptions): Promise<Session> {
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    return this.#lookup.view(row, options.grants);
+    return this.#lookup.view(await this.#owned(sessionId, options), options.grants);
   }
 
   /** Newest change first. */
@@ -103,10 +106,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** Asks a running execution to pause after its step, if it would continue. */
-  async pause(
-    sessionId: string,
-    options: OwnerOptions & GrantCapOptions & { readonly reason?: string },
-  ): Promise<Session> {
+  async pause(sessionId: string, options: PauseSessionOptions): Promise<Session> {
     const { owner, reason = 'on request' } = options;
     await this.#request(sessionId, owner, { pause: defaultRedactor.text(reason) });
     return this.get(sessionId, options);
@@ -119,14 +119,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** Lets a call run that waits, perhaps with other arguments. */
-  approve(
-    sessionId: string,
-    callId: string,
-    options: AnswerOptions & { readonly args?: JsonObject },
-  ): Promise<Session> {
-    const { args } = options;
-    const answer: ApprovalAnswer = { approve: true, ...(args !== undefined && { args }) };
-    return this.#answer(sessionId, callId, answer, options);
+  approve(sessionId: string, callId: string, options: ApproveOptions): Promise<Session> {
+    return this.#answer(sessionId, callId, approvalOf(options), options);
   }
 
   deny(
@@ -141,6 +135,16 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   async approveAll(sessionId: string, options: ApproveAllOptions): Promise<Session> {
     const executionId = await approveAll(this.#lookup, this.#worker, sessionId, options);
     return this.#result(sessionId, options, executionId);
+  }
+
+  /** Lists the approvals that the session remembers, each with the id that revokes it. */
+  rules(sessionId: string, options: OwnerOptions): Promise<readonly SessionRule[]> {
+    return readRules(this.#lookup, sessionId, options);
+  }
+
+  /** Revokes a remembered approval. It reaches a running worker before its next tool. */
+  revokeRule(sessionId: string, ruleId: string, options: OwnerOptions): Promise<void> {
+    return revokeRule(this.#lookup, this.#worker, sessionId, ruleId, options);
   }
 
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */
@@ -167,10 +171,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
-  async fork(
-    sessionId: string,
-    options: OwnerOptions & GrantCapOptions & { readonly atStep?: number; readonly id?: string },
-  ): Promise<Session> {
+  async fork(sessionId: string, options: ForkOptions): Promise<Session> {
     const id = await forkSession(this.#lookup, sessionId, options);
     return this.get(id, options);
   }
@@ -215,8 +216,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     sessionId: string,
     options: OwnerOptions & PageOptions,
   ): Promise<HistoryPage<MessageJSON>> {
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    return readMessages(this.#lookup, row, options);
+    return readMessages(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** The steps with all their evaluations, newest page first, bounded like `messages`. */
@@ -224,8 +224,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     sessionId: string,
     options: OwnerOptions & StepPageOptions,
   ): Promise<HistoryPage<AgentStepJSON>> {
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    return readSteps(this.#lookup, row, options);
+    return readSteps(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
@@ -233,14 +232,12 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     sessionId: string,
     options: OwnerOptions & { readonly atStep?: number },
   ): Promise<Accounts | null> {
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    return readAccounts(this.#lookup, row, options.atStep);
+    return readAccounts(this.#lookup, await this.#owned(sessionId, options), options.atStep);
   }
 
   /** Returns the events of an execution after the sequence number `after`, for a client that was away. */
   async events(sessionId: string, options: OwnerOptions & LogPageOptions): Promise<LogPage> {
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    return readEvents(this.#lookup, row, options);
+    return readEvents(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /**
@@ -253,9 +250,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** The state that the next turn starts from, secrets and all: for server code, never for a client. */
-  async state(sessionId: string, { owner }: OwnerOptions): Promise<AgentState> {
-    const row = await this.#lookup.owned(sessionId, owner);
-    return (await this.#lookup.load(row)).state;
+  async state(sessionId: string, options: OwnerOptions): Promise<AgentState> {
+    return (await this.#lookup.load(await this.#owned(sessionId, options))).state;
   }
 
   /** Listens to the events of every session that this process works on, each after it was written down. */
@@ -271,6 +267,10 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   ): Promise<() => void> {
     const row = await this.#lookup.owned(sessionId, owner);
     return this.#worker.listeners.listen(row.id, listener);
+  }
+
+  #owned(sessionId: string, { owner }: OwnerOptions): Promise<SessionRow> {
+    return this.#lookup.owned(sessionId, owner);
   }
 
   async #request(sessionId: string, owner: string, request: SessionRequest): Promise<void> {

@@ -27,6 +27,8 @@ export interface GrantOrder extends GrantRecord {
 export type CommandBody =
   | { readonly message: MessageInput }
   | { readonly grant: null }
+  /** Ids of remembered approvals to remove. */
+  | { readonly revoke: readonly string[] }
   /** Earlier releases wrote only the grant. */
   | (Pick<GrantOrder, 'grant'> & Partial<GrantOrder>);
 
@@ -34,6 +36,8 @@ export type Task = {
   readonly executionId: string;
   /** Number of the command that the task carries out. */
   readonly done?: number;
+  /** Ids of remembered approvals to remove first. */
+  readonly revoked?: readonly string[];
 } & (
   | { readonly kind: 'run'; readonly message: MessageInput }
   | { readonly kind: 'resume'; readonly order: GrantOrder | null }
@@ -53,6 +57,14 @@ export async function taskOf(given: {
   // the next command waits until the end on the row is also in the state
   if (row.closeReason !== null) return { kind: 'none', executionId };
   const body = command ? (await reader.values<CommandBody>([command]))[0] : undefined;
+  if (command && body && 'revoke' in body)
+    return {
+      // what a stopped process left continues; a pause and an end stay
+      ...(state.status === 'in_progress' ? { kind: 'resume', order: null } : { kind: 'none' }),
+      executionId,
+      done: command.number,
+      revoked: body.revoke,
+    };
   const isFork = state.pause?.kind === 'fork';
   if (command && body && 'message' in body && (isFork || !isOpen(state.status)))
     // a message that was queued twice under one id is carried out once
@@ -71,6 +83,17 @@ export async function taskOf(given: {
   return { kind: 'none', executionId };
 }
 
+/** Returns what the next command revokes; null if it is another one. */
+export async function revokedBy(
+  reader: RowReader,
+  sessionId: string,
+): Promise<readonly string[] | null> {
+  const command = await reader.store.nextCommand(sessionId);
+  if (command?.kind !== 'resume') return null;
+  const [body] = await reader.values<CommandBody>([command]);
+  return body && 'revoke' in body ? body.revoke : null;
+}
+
 const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
 
 /**
@@ -78,7 +101,7 @@ const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: numb
  * worker knows all that were given. Returns null if nothing is left.
  */
 function orderOf(
-  body: Exclude<CommandBody, { readonly message: MessageInput }>,
+  body: Extract<CommandBody, { readonly grant: unknown }>,
   { execution }: AgentState,
   at: string,
 ): GrantOrder | null {

@@ -69,6 +69,7 @@ export function headState(
     output: state.output,
     partialOutput: state.partialOutput,
     metadata: state.metadata,
+    ...(state.approvalRules.length > 0 && { approvalRules: state.approvalRules }),
   };
 }
 
@@ -79,8 +80,10 @@ export const GRANT_LOG_REQUIRES = 2;
 export const requirementOf = ({
   execution,
   unfinishedStep = null,
+  approvalRules = [],
 }: {
   readonly unfinishedStep?: Pick<UnfinishedStep, 'results'> | null;
+  readonly approvalRules?: readonly unknown[];
   readonly execution: Pick<
     Execution,
     'grantLog' | 'family' | 'modelFailures' | 'toolFailures' | 'failingTools'
@@ -88,6 +91,7 @@ export const requirementOf = ({
 }): { readonly requires?: number } =>
   execution.grantLog === undefined &&
   execution.family === undefined &&
+  approvalRules.length === 0 &&
   !needsCounts(execution) &&
   !hasParts(unfinishedStep)
     ? anyRelease

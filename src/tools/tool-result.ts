@@ -11,6 +11,8 @@ export interface ApprovalRecord {
   /** The approver; null if not given. */
   readonly by: string | null;
   readonly at: string;
+  /** Time of the remembered approval that approved the call; absent if a person answered this call. */
+  readonly rememberedAt?: string;
   /** Hash of the answered arguments; after an edit, of the edited ones. */
   readonly argsHash: string;
 }

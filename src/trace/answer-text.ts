@@ -8,7 +8,11 @@ const words: Readonly<Record<ApprovalRecord['decision'], string>> = {
 };
 
 /** Describes the answer of an approver: "approved by ann on 2026-11-17 at 19:05 UTC". */
-export function answerText({ decision, by, at }: ApprovalRecord): string {
+export function answerText({ decision, by, at, rememberedAt }: ApprovalRecord): string {
   const who = by === null ? '' : ` by ${visibleText(by)}`;
-  return `${words[decision]}${who} on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
+  if (rememberedAt !== undefined)
+    return `approved as remembered${who} on ${dayAndTime(rememberedAt)}`;
+  return `${words[decision]}${who} on ${dayAndTime(at)}`;
 }
+
+const dayAndTime = (at: string): string => `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;

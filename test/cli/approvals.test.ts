@@ -48,6 +48,23 @@ describe('approvals', () => {
     expect((await cli(world, 'approve', 'last', '--all')).code).toBe(4);
   });
 
+  it('are remembered with --remember, listed and revoked', async () => {
+    const call = (id: number) => toolCalls([{ name: 'delete_lead', args: { id } }]);
+    const world = worldOf(followingDriver([call(7), call(8), final('one')], [call(9)]));
+    expect((await cli(world, 'run', 'first')).code).toBe(7);
+    expect(await cli(world, 'approve', 'last', '--remember')).toMatchObject({
+      code: 0,
+      stdout: 'one\n',
+    });
+    const listed = await cli(world, 'rules', 'last');
+    expect(listed.stdout).toMatch(/^[0-9a-f]{8} delete_lead of .+, approved by .+ on /);
+    expect((await cli(world, 'rules', 'last', '--revoke', 'nope')).code).toBe(2);
+    const revoked = await cli(world, 'rules', 'last', '--revoke', listed.stdout.slice(0, 8));
+    expect(revoked).toMatchObject({ code: 0, stdout: '' });
+    expect(revoked.stderr).toContain('remembers no approvals');
+    expect((await cli(world, 'run', 'again', '--session', 'last')).code).toBe(7);
+  });
+
   it('D91: need --execution if another execution used the same call id', async () => {
     const call = (id: number) => toolCalls([{ id: 'c1', name: 'delete_lead', args: { id } }]);
     const world = worldOf(followingDriver([call(7)], [call(8), final('deleted')]));

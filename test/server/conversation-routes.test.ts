@@ -44,10 +44,13 @@ describe('a conversation', () => {
     expect([unbound.status, unbound.body.error.code]).toEqual([400, 'invalid_request']);
 
     const path = (callId: string) => `POST /api/sessions/${id}/approvals/${callId}`;
+    const denied = { decision: 'deny', reason: 'no', remember: 'session' };
+    expect((await ask(path(calls[0]), { body: denied })).status).toBe(400);
     const edited = { decision: 'approve', args: { article: 'desk' } };
     const bad = await ask(path(calls[0]), { body: { decision: 'approve', args: { no: 1 } } });
     expect([bad.status, bad.body.error.code]).toEqual([422, 'invalid_approval']);
-    expect((await ask(path(calls[0]), { body: edited })).status).toBe(202);
+    const kept = { ...edited, remember: 'session' };
+    expect((await ask(path(calls[0]), { body: kept })).status).toBe(202);
     const twice = await ask(path(calls[0]), { body: edited });
     expect([twice.status, twice.body.error.code]).toEqual([409, 'conflict']);
     const strange = await ask(path('unknown'), { body: { decision: 'approve' } });
@@ -55,6 +58,13 @@ describe('a conversation', () => {
     const no = await ask(path(calls[1]), { body: { decision: 'deny', reason: 'keep it' } });
     expect(no.status).toBe(202);
     expect(await runtime.wait(id, ann)).toMatchObject({ status: 'completed', output: 'All done.' });
+    const rules = async () => (await ask(`GET /api/sessions/${id}/rules`)).body.rules;
+    expect(await rules()).toMatchObject([{ tool: 'remove', by: 'ann' }]);
+    const [{ id: rule }] = await rules();
+    const revoke = `POST /api/sessions/${id}/rules/revoke`;
+    expect((await ask(revoke, { body: { rule: 'other' } })).status).toBe(404);
+    expect((await ask(revoke, { body: { rule } })).body).toEqual({ rules: [] });
+    await runtime.wait(id, ann);
     const late = await ask(path(calls[1]), { body: { decision: 'approve' } });
     expect([late.status, late.body.error.code]).toEqual([409, 'not_resumable']);
 

@@ -62,6 +62,8 @@ describe('the OpenAPI document', () => {
         "GET /sessions/{id}/events: streamEvents",
         "POST /sessions/{id}/approvals/{callId}: answerApproval",
         "POST /sessions/{id}/approvals: approveAll",
+        "GET /sessions/{id}/rules: listRules",
+        "POST /sessions/{id}/rules/revoke: revokeRule",
         "POST /sessions/{id}/stop: stopSession",
         "POST /sessions/{id}/pause: pauseSession",
         "POST /sessions/{id}/resume: resumeSession",

@@ -17,6 +17,7 @@ interface AnswerOptions extends WorkOptions {
 export interface ApproveOptions extends AnswerOptions {
   readonly args?: string;
   readonly all?: boolean;
+  readonly remember?: boolean;
 }
 
 export interface DenyOptions extends AnswerOptions {
@@ -31,7 +32,12 @@ export const approve = (
 ): Promise<number> => {
   if (options.all) return approveAll(context, session, callId, options);
   const args = options.args === undefined ? null : argsFrom(options.args, '--args');
-  return answer(context, session, callId, { approve: true, ...(args && { args }) }, options);
+  const said: Answer = {
+    approve: true,
+    ...(args && { args }),
+    ...(options.remember && { remember: 'session' }),
+  };
+  return answer(context, session, callId, said, options);
 };
 
 /** Approves the calls that are listed when the command starts. */
@@ -41,9 +47,10 @@ function approveAll(
   callId: string | undefined,
   options: ApproveOptions,
 ): Promise<number> {
-  if (callId !== undefined || options.args !== undefined || options.execution !== undefined)
+  const { args, execution, remember } = options;
+  if (callId !== undefined || args !== undefined || execution !== undefined || remember)
     throw usageError(
-      '--all approves every call as it is. Leave out the call, --args and --execution.',
+      '--all approves every call as it is. Leave out the call, --args, --execution and --remember.',
     );
   return withWork(context, options, async (project) => {
     const { runtime, owner } = project;

@@ -18,6 +18,7 @@ import {
   required,
   seenCalls,
   wholeNumber,
+  word,
 } from './field-shapes.ts';
 
 interface Answer {
@@ -26,6 +27,7 @@ interface Answer {
   readonly reason?: string;
   readonly executionId?: string;
   readonly argsHash?: string;
+  readonly remember?: 'session';
 }
 
 const accepted: RouteAnswer = {
@@ -47,6 +49,10 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
       reason: { ...reason, expected: 'with deny: the reason, in up to 2,000 characters' },
       executionId: executionName,
       argsHash: hashName,
+      remember: {
+        ...oneOf('session'),
+        expected: 'with approve: session, to approve later calls of the tool too',
+      },
     },
     bodyRules: {
       description:
@@ -54,16 +60,19 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
         'pending approval: the answer then applies only to that call, and is refused with stale_approval otherwise.',
       oneOf: [
         { properties: { decision: { const: 'approve' }, reason: false } },
-        { properties: { decision: { const: 'deny' }, args: false }, required: ['reason'] },
+        {
+          properties: { decision: { const: 'deny' }, args: false, remember: false },
+          required: ['reason'],
+        },
       ],
     },
     answer: accepted,
     async handle({ owner, id, callId, body }) {
-      const { decision, args, reason: why = '', executionId, argsHash } = body;
+      const { decision, args, reason: why = '', executionId, argsHash, remember } = body;
       const said = { owner, executionId, argsHash };
       return detailOf(
         decision === 'approve'
-          ? await runtime.approve(id, callId, { ...said, ...(args && { args }) })
+          ? await runtime.approve(id, callId, { ...said, remember, ...(args && { args }) })
           : await runtime.deny(id, callId, { ...said, reason: why }),
       );
     },
@@ -77,6 +86,26 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     answer: accepted,
     handle: async ({ owner, id, body }) =>
       detailOf(await runtime.approveAll(id, { owner, ...body, ...caps })),
+  }),
+  route({
+    method: 'GET',
+    path: '/sessions/{id}/rules',
+    name: 'listRules',
+    summary: 'Lists the approvals that the session remembers.',
+    answer: { status: 200, about: 'The rules, oldest first.', schema: ref('RuleList') },
+    handle: async ({ owner, id }) => ({ rules: await runtime.rules(id, { owner }) }),
+  }),
+  route<object, { readonly rule: string }>({
+    method: 'POST',
+    path: '/sessions/{id}/rules/revoke',
+    name: 'revokeRule',
+    summary: 'Revokes a remembered approval, also for a run that is busy.',
+    body: { rule: required(word('the id of a rule that the session remembers', 64)) },
+    answer: { status: 200, about: 'The remaining rules.', schema: ref('RuleList') },
+    async handle({ owner, id, body: { rule } }) {
+      await runtime.revokeRule(id, rule, { owner });
+      return { rules: await runtime.rules(id, { owner }) };
+    },
   }),
   route<object, { readonly reason?: string }>({
     method: 'POST',

@@ -116,7 +116,22 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     { unfinished: list(ref('Envelope')) },
   ),
   RefValue: object({ ref: text, value: anything }),
-  ApprovalRecord: object({ decision: answers, by: orNull(text), at: time, argsHash: text }),
+  ApprovalRecord: object(
+    { decision: answers, by: orNull(text), at: time, argsHash: text },
+    { rememberedAt: time },
+  ),
+  RuleList: object({
+    rules: list(
+      object({
+        id: text,
+        agentPath: list(text),
+        tool: text,
+        definitionHash: text,
+        by: orNull(text),
+        at: time,
+      }),
+    ),
+  }),
   TraceBar: object(
     {
       kind: oneOfTexts(['model', 'tool']),
