@@ -72,7 +72,7 @@ export const withoutRules = (
 ): readonly ApprovalRule[] => rules.filter((rule) => !ids.includes(ruleId(rule)));
 
 /** Rejects an answer that would add one rule too many. */
-export function checkRoom({ approvalRules }: AgentState, callId: string): void {
+export function checkRuleCapacity({ approvalRules }: AgentState, callId: string): void {
   if (approvalRules.length < MAX_RULES) return;
   throw new AgentError(
     'invalid_approval',

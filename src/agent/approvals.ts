@@ -9,7 +9,7 @@ import { visibleText } from '../visible-text.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
 import { checkAnswer, type Answers, type GivenAnswer } from './approval-answer.ts';
-import { checkRoom } from './approval-rules.ts';
+import { checkRuleCapacity } from './approval-rules.ts';
 import { maskedPath } from './edited-args.ts';
 import { familyRedactor } from './family-redactor.ts';
 import { canContinue, checkAgentName, definitionOf } from './nested-agent.ts';
@@ -117,7 +117,7 @@ class Binding {
       }
       const answer = this.#answers.get(call.id);
       if (!answer || results.some(({ callId }) => callId === call.id)) continue;
-      if ('remember' in answer && answer.remember) checkRoom(this.#root, call.id);
+      if ('remember' in answer && answer.remember) checkRuleCapacity(this.#root, call.id);
       const hash = checkedHash(call, answer, state);
       this.#bound.set(call.id, { ...answer, executionId: state.execution.id, argsHash: hash });
       const check = tool?.check ?? storedCheck(call, toolSchemas);

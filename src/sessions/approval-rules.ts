@@ -71,7 +71,7 @@ export async function revokeRule(
       // an earlier release would take it for a request to continue
       requires: GRANT_LOG_REQUIRES,
     },
-    // full of messages or not, there is room to revoke each rule
+    // full of messages or not, there is capacity to revoke each rule
     {
       phases: ['idle', 'open', 'paused', 'parked'],
       maxWaiting: { commands: commands + 2 * MAX_RULES, bytes: bytes + MAX_REVOKE_BYTES },
