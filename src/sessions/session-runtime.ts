@@ -95,10 +95,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#lookup.list({ ...options, owner }) as Promise<never>; // typed by the agents
   }
 
-  /**
-   * Hands the agent a new message. The same content under the same `executionId` runs once, ever: a repeat resolves as
-   * the first call did, with the session as it is by then.
-   */
+  /** Hands the agent a new message. The same content under the same `executionId` runs once, ever. */
   async send(sessionId: string, content: MessageContent, options: SendOptions): Promise<Session> {
     const sent = await sendMessage(this.#lookup, this.#worker, sessionId, content, options);
     const { executionId, hasBegun } = sent;

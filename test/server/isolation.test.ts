@@ -33,6 +33,9 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     readRef: () => ({ query: '?ref=1.content.x' }),
     readTrace: () => ({}),
     answerApproval: () => ({ body: { decision: 'approve' } }),
+    approveAll: () => ({ body: {} }),
+    listRules: () => ({}),
+    revokeRule: () => ({ body: { rule: 'none' } }),
     stopSession: () => ({ body: {} }),
     pauseSession: () => ({ body: {} }),
     resumeSession: () => ({ body: { approvals: { [calls[0]]: { approve: true } } } }),
@@ -53,8 +56,12 @@ const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryPa
 /** Routes without a session in their path. */
 const withoutSession = new Set(['info', 'listSessions', 'createSession']);
 
-/** Status for ann if it is not the documented one: her session is paused, and its log has no such ref. */
-const toOwner: Readonly<Record<string, number>> = { sendMessage: 409, readRef: 404 };
+/** Status for ann if it is not the documented one: her session is paused, and has no such ref or rule. */
+const toOwner: Readonly<Record<string, number>> = {
+  sendMessage: 409,
+  readRef: 404,
+  revokeRule: 404,
+};
 
 const pusher = { key: 'app', secret: 'shh-this-is-secret' };
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
