@@ -98,7 +98,6 @@ export {
   type Hook,
   type HookContext,
 } from './agent/hooks.ts';
-export type { PrepareStep } from './agent/prepare-step.ts';
 export type { ResumeOptions, RunOptions, WithDeps } from './agent/run.ts';
 export type { DeepPartial, JsonObject, JsonValue } from './json.ts';
 export type { Stored } from './stored.ts';

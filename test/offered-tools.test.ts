@@ -1,9 +1,10 @@
-import { AgentBuilder, ErrorPolicy, type PrepareStep } from 'onward';
+import { AgentBuilder, ErrorPolicy } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep, type MockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { approve, gated } from './setup/approvals.ts';
 import { asTool, ask } from './setup/nested-agents.ts';
 import { stored, takesAnotherTurn } from './setup/states.ts';
+import type { PrepareStep } from '../src/agent/prepare-step.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 

@@ -1,8 +1,9 @@
-import { AgentBuilder, type AgentEvent, type PrepareStep } from 'onward';
+import { AgentBuilder, type AgentEvent } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { asTool, ask } from './setup/nested-agents.ts';
 import { takesAnotherTurn } from './setup/states.ts';
+import type { PrepareStep } from '../src/agent/prepare-step.ts';
 
 const { toolCall } = ScenarioStep;
 

@@ -5,11 +5,11 @@ import {
   defineCapability,
   ErrorPolicy,
   type AgentState,
-  type PrepareStep,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep, type MockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stored, takesAnotherTurn } from './setup/states.ts';
+import type { PrepareStep } from '../src/agent/prepare-step.ts';
 
 const { toolCall, final } = ScenarioStep;
 

@@ -1,4 +1,4 @@
-import { ErrorPolicy, type PrepareStep } from 'onward';
+import { ErrorPolicy } from 'onward';
 import { readTrace } from 'onward/server';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import {
   takesAnotherTurn,
 } from '../setup/sessions.ts';
 import { ended, held } from '../setup/session-moments.ts';
+import type { PrepareStep } from '../../src/agent/prepare-step.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 

@@ -1,11 +1,4 @@
-import {
-  AgentBuilder,
-  createAgent,
-  defineCapability,
-  type AgentDeps,
-  type DepsOf,
-  type PrepareStep,
-} from 'onward';
+import { AgentBuilder, createAgent, defineCapability, type AgentDeps, type DepsOf } from 'onward';
 import { clock, crm, driver, findLeads, same, type Crm } from './fixtures.ts';
 
 // names of tools are typed
@@ -36,7 +29,7 @@ createAgent({
 createAgent({ driver, prepareStep: () => ({ system: 1 }) });
 
 // it adds its dependencies, and without an annotation they are unknown
-const byTier: PrepareStep<'clock', { tier: string }> = ({ deps }) =>
+const byTier = ({ deps }: { readonly deps: { tier: string } }) =>
   deps.tier === 'free' ? { activeTools: [] } : undefined;
 const tiered = createAgent({ driver, tools: [clock, findLeads], prepareStep: byTier });
 same<AgentDeps<typeof tiered>, { crm: Crm } & { tier: string }>();
