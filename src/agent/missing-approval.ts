@@ -1,3 +1,10 @@
+import type { AnyTool } from '../tools/tool.ts';
+import type { Run } from './run.ts';
+
+/** Whether the call needs approval. */
+export const needsApproval = (run: Run, tool: AnyTool, args: unknown): Promise<boolean> =>
+  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
+
 /** A call needs an approval that it does not have: a hook changed its arguments, or the rule was revoked. */
 export class MissingApproval extends Error {
   override readonly name = 'MissingApproval';

@@ -21,7 +21,7 @@ import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
-import { changedByHook, MissingApproval, revoked } from './missing-approval.ts';
+import { changedByHook, MissingApproval, needsApproval, revoked } from './missing-approval.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
@@ -296,10 +296,6 @@ export class ToolCallRunner {
 }
 
 const notRun = Symbol('not run');
-
-/** Whether the call needs approval. */
-export const needsApproval = (run: Run, tool: AnyTool, args: unknown): Promise<boolean> =>
-  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 
 export const badArguments = (name: string, message: string): string =>
   `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;
