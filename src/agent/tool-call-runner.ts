@@ -4,7 +4,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import { messageOf, type ErrorRecord, type ErrorReport } from '../errors/error-record.ts';
 import { isRecord, sameJson, toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import { argsHash, argumentsIn } from '../tools/arguments.ts';
+import { argsHash, argumentsIn, badArguments } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
 import { ToolFailure } from '../tools/tool-failure.ts';
 import type { AnyTool } from '../tools/tool.ts';
@@ -26,7 +26,6 @@ import { NestedPause, runNested } from './nested-agent.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
-import { sentence } from '../sentence.ts';
 
 /** Runs one call, records its result and emits its events. */
 export class ToolCallRunner {
@@ -296,6 +295,3 @@ export class ToolCallRunner {
 }
 
 const notRun = Symbol('not run');
-
-export const badArguments = (name: string, message: string): string =>
-  `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;

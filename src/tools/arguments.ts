@@ -9,7 +9,7 @@ import {
   parseJson,
   type JsonObject,
 } from '../json.ts';
-import { withoutFullStop } from '../sentence.ts';
+import { sentence, withoutFullStop } from '../sentence.ts';
 import { sha256 } from '../sha256.ts';
 
 /** Maximum bytes of the arguments of one call, as JSON in UTF-8. */
@@ -46,3 +46,7 @@ const bytesOf = (text: string): number =>
 
 /** Returns the hash of recorded arguments, before a schema transforms them: in hex, for any order of keys. */
 export const argsHash = (args: JsonObject): string => sha256(canonicalJson(args));
+
+/** Tells the model why arguments were refused. */
+export const badArguments = (name: string, message: string): string =>
+  `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;
