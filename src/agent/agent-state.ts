@@ -3,7 +3,7 @@ import { isoTime, syncSystemClock, systemClock } from '../clock.ts';
 import type { ContinuationOutcome, ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import { AgentError, invalidOption } from '../errors/agent-error.ts';
-import type { PendingApproval } from '../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../events/agent-event.ts';
 import { uuid } from '../ids.ts';
 import type { Usage } from '../inference/usage.ts';
 import {
@@ -36,6 +36,8 @@ export interface Pause {
   readonly at: string;
   readonly reason?: string;
   readonly pendingApprovals: readonly PendingApproval[];
+  /** Questions of tools; absent if there are none. */
+  readonly pendingInputs?: readonly PendingInput[];
 }
 
 /** The fields of a state, with its lists as objects. */
@@ -70,7 +72,7 @@ export type AgentStateJSON = Omit<
   readonly messages: readonly MessageJSON[];
   readonly steps: readonly AgentStepJSON[];
   readonly unfinishedStep:
-    | (AgentStepJSON & Pick<UnfinishedStep, 'children' | 'problems' | 'childAccounts'>)
+    | (AgentStepJSON & Pick<UnfinishedStep, 'children' | 'inputs' | 'problems' | 'childAccounts'>)
     | null;
   readonly lastContinuationOutcome: ContinuationOutcomeJSON | null;
 };
@@ -97,9 +99,6 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
     const execution =
       patch.execution === undefined ? base.execution : frozenExecution(patch.execution);
-    const unfinishedStep =
-      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
-    this.version = versionOf(execution, unfinishedStep);
     this.agentId = patch.agentId === undefined ? base.agentId : patch.agentId;
     this.agentName = patch.agentName === undefined ? base.agentName : patch.agentName;
     this.parentAgentId =
@@ -111,7 +110,8 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
       patch.executionStartedAt === undefined ? base.executionStartedAt : patch.executionStartedAt;
     this.messages = patch.messages === undefined ? base.messages : patch.messages;
     this.steps = patch.steps === undefined ? base.steps : patch.steps;
-    this.unfinishedStep = unfinishedStep;
+    this.unfinishedStep =
+      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
     this.lastContinuationOutcome =
       patch.lastContinuationOutcome === undefined
         ? base.lastContinuationOutcome
@@ -121,6 +121,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     this.partialOutput =
       patch.partialOutput === undefined ? base.partialOutput : patch.partialOutput;
     this.metadata = patch.metadata === undefined ? base.metadata : patch.metadata;
+    this.version = versionOf(this);
     Object.freeze(this);
   }
 
@@ -178,6 +179,10 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   }
   get pendingApprovals(): readonly PendingApproval[] {
     return namedApprovals(this.pause?.pendingApprovals ?? [], this.execution.id);
+  }
+  /** Questions of tools that wait for an answer. */
+  get pendingInputs(): readonly PendingInput[] {
+    return this.pause?.pendingInputs ?? noneAsked;
   }
   /** Text of the last assistant message in this execution; '' if there is none. */
   get outputText(): string {
@@ -252,3 +257,5 @@ const plainStep = <S extends AgentStep>(step: S) => ({
   ...step,
   outcome: step.outcome?.toJSON() ?? null,
 });
+
+const noneAsked: readonly PendingInput[] = Object.freeze([]);

@@ -6,7 +6,12 @@ import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { bothRedactors, type Redactor } from '../errors/redactor.ts';
-import type { EventListener, FieldsOf, PendingApproval } from '../events/agent-event.ts';
+import type {
+  EventListener,
+  FieldsOf,
+  PendingApproval,
+  PendingInput,
+} from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
 import { truncatedReasoning } from '../reasoning-text.ts';
@@ -19,6 +24,7 @@ import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
+import { noInputs, type Inputs, type InputsGiven } from './open-inputs.ts';
 
 /** Options of all methods that run an agent. Without `ToolName` they fit every agent. */
 export interface RunOptions<ToolName extends string = never> {
@@ -32,6 +38,8 @@ export interface RunOptions<ToolName extends string = never> {
 
 export interface ResumeOptions<ToolName extends string = never> extends RunOptions<ToolName> {
   readonly approvals?: Approvals;
+  /** Answers to questions of tools by their `inputId`. */
+  readonly inputs?: Inputs;
   readonly grant?: Grants;
   /** Who gives the grant and the answers. Stored in `execution.grantLog` and the results of those calls. */
   readonly by?: string;
@@ -51,6 +59,8 @@ export interface DurableOptions extends ResumeOptions<string> {
   readonly journal?: Journal;
   /** Stored answers with who gave them, in place of `approvals`. */
   readonly answers?: Answers;
+  /** Stored answers to questions, in place of `inputs`. */
+  readonly givenInputs?: InputsGiven;
   /** Authority and time of the grant. Default: an operator, now. */
   readonly granted?: Pick<GrantRecord, 'authority' | 'at'>;
 }
@@ -68,6 +78,8 @@ export class Run implements CallFrame {
   readonly offered: OfferedTools;
   /** Answers to pending calls by call id, bound to their calls before the run continues. */
   answers: Answers;
+  /** Answers to questions of tools by input id. */
+  inputs: InputsGiven;
   /** Null outside of a session. */
   readonly journal: Journal | null;
   /** Call ids used in this execution. */
@@ -86,6 +98,8 @@ export class Run implements CallFrame {
   pendingMessage: FieldsOf<'MessageAdded'> | null = null;
   /** New pending approvals: set by a pause, emitted at the end of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
+  /** New questions of tools, like `newApprovals`. */
+  newInputs: readonly PendingInput[] = [];
   /** Set once this agent calls another. */
   family: FamilyAccount | null = null;
   /** Whether a model call of this nested agent was admitted and has not ended. */
@@ -117,6 +131,7 @@ export class Run implements CallFrame {
     this.deps = depsOf(agent, options.deps ?? parent?.deps ?? {});
     this.offered = offeredTools(agent, options.activeTools);
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
+    this.inputs = parent?.inputs ?? options.givenInputs ?? noInputs;
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;

@@ -90,6 +90,31 @@ const approvalFields = fields({
   executionId: 'string?',
   path: 'list',
 });
+const questionFields = fields({
+  key: 'string',
+  message: 'string',
+  schema: 'object?',
+  url: 'string?',
+});
+const pendingInputFields = fields({
+  inputId: 'string',
+  callId: 'string',
+  key: 'string',
+  tool: 'string',
+  message: 'string',
+  executionId: 'string',
+  path: 'list',
+  schema: 'object?',
+  url: 'string?',
+});
+const openInputFields = fields({
+  callId: 'string',
+  round: 'number',
+  questions: 'list',
+  answers: 'list',
+  state: 'string??',
+});
+const inputRecordFields = fields({ inputId: 'string', key: 'string', answer: 'object' });
 const evaluationFields = fields({ criterion: 'string', decision: 'string', reason: 'string' });
 
 const resultFields = fields({ callId: 'string', kind: 'string', files: 'list?', content: 'list?' });
@@ -193,7 +218,20 @@ const partProblem = (part: unknown): Problem | null =>
   isPart(part) ? null : { at: '', seen: part, expected: 'a content part' };
 
 const unfinishedProblem = (step: unknown): Problem | null =>
-  stepProblem(step) ?? recordProblem(step, childrenFields);
+  stepProblem(step) ??
+  recordProblem(step, childrenFields) ??
+  within('.inputs', listProblem(fieldOf(step, 'inputs') ?? [], openInputProblem));
+
+const openInputProblem = (open: unknown): Problem | null =>
+  recordProblem(open, openInputFields) ??
+  within(
+    '.questions',
+    listProblem(fieldOf(open, 'questions'), (item) => recordProblem(item, questionFields)),
+  ) ??
+  within(
+    '.answers',
+    listProblem(fieldOf(open, 'answers'), (item) => recordProblem(item, inputRecordFields)),
+  );
 
 function outcomeProblem(outcome: unknown): Problem | null {
   if (outcome === undefined || outcome === null) return null;
@@ -210,7 +248,16 @@ function pauseProblem(pause: unknown): Problem | null {
   return (
     recordProblem(pause, pauseFields) ??
     pauseKindProblem(fieldOf(pause, 'kind')) ??
-    within('.pendingApprovals', listProblem(fieldOf(pause, 'pendingApprovals') ?? [], isApproval))
+    within(
+      '.pendingApprovals',
+      listProblem(fieldOf(pause, 'pendingApprovals') ?? [], isApproval),
+    ) ??
+    within(
+      '.pendingInputs',
+      listProblem(fieldOf(pause, 'pendingInputs') ?? [], (item) =>
+        recordProblem(item, pendingInputFields),
+      ),
+    )
   );
 }
 

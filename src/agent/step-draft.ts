@@ -14,6 +14,7 @@ import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Spending } from './family-shares.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
 import type { Run } from './run.ts';
+import type { OpenInput } from './open-inputs.ts';
 import { toolMessage } from './tool-message.ts';
 
 type DraftStart = Pick<
@@ -50,6 +51,8 @@ export class StepDraft {
   results: (ToolResult | undefined)[] = [];
   /** Agents that paused inside a call, by call id. */
   children: Map<string, AgentState> | null = null;
+  /** Calls that asked for input, by call id. */
+  inputs: Map<string, OpenInput> | null = null;
   /** Usage of those agents already in this step's totals, if it is not all of it. */
   childAccounts: Map<string, ChildAccount> | null = null;
   /** Whether a journal has saved the step with everything needed to continue it. */
@@ -149,6 +152,7 @@ export class StepDraft {
     draft.results = draft.calls.map((call) => step.results.find((r) => r.callId === call.id));
     const children = Object.entries(step.children).map(([id, json]) => [id, revive(json)] as const);
     if (children.length > 0) draft.children = new Map(children);
+    if (step.inputs) draft.inputs = new Map(step.inputs.map((open) => [open.callId, open]));
     if (step.childAccounts) draft.childAccounts = new Map(Object.entries(step.childAccounts));
     if (step.problems) draft.problems = draft.calls.map(({ id }) => own(step.problems ?? {}, id));
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));
@@ -254,13 +258,21 @@ export class StepDraft {
     );
     // Object.assign is faster than a spread, and a journal needs this once per step
     const step = this.toStep(executionId, durationMs, this.errors, null);
-    const more: Pick<UnfinishedStep, 'type' | 'children' | 'problems' | 'childAccounts'> = {
+    const more: Pick<
+      UnfinishedStep,
+      'type' | 'children' | 'inputs' | 'problems' | 'childAccounts'
+    > = {
       type: 'tool_calls',
       children: Object.fromEntries(children),
+      ...(this.inputs && { inputs: this.#openInputs }),
       ...(this.problems && { problems: this.#openProblems }),
       ...(this.childAccounts && { childAccounts: Object.fromEntries(this.childAccounts) }),
     };
     return Object.assign(step, more);
+  }
+
+  get #openInputs(): readonly OpenInput[] {
+    return this.openCalls.flatMap((place) => this.inputs?.get(this.calls[place]?.id ?? '') ?? []);
   }
 
   get #openProblems(): Record<string, string> {

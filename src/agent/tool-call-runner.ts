@@ -6,6 +6,7 @@ import { isRecord, sameJson, toJsonValue, type JsonObject, type JsonValue } from
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
+import { InputRequired, type GivenInput } from '../tools/input-request.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import { recordedResult, type ResultParts } from '../tools/tool-content.ts';
 import {
@@ -21,6 +22,7 @@ import type { Checkpoint } from './journal.ts';
 import { MissingApproval } from './missing-approval.ts';
 import { isMisuse } from './model-call.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
+import { openInput, resumeInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -39,6 +41,8 @@ export class ToolCallRunner {
   /** Answer of an approver. */
   #approval: ApprovalRecord | null = null;
   #hasRun = false;
+  /** Answers to the questions that the call has asked. */
+  #input: GivenInput | null = null;
   #isTruncated = false;
   /** Set when a hook changed the arguments to ones that need approval. */
   #blocked: MissingApproval | null = null;
@@ -71,13 +75,22 @@ export class ToolCallRunner {
     return edited;
   }
 
+  /** Prepares a call that runs again with the user's answers. */
+  resumeInput(): void {
+    const { approval = null } = this.#draft.inputs?.get(this.call.id) ?? {};
+    this.#approval ??= approval;
+    this.#input = resumeInput(this.#draft, this.call.id);
+  }
+
   run(tool: AnyTool, args: JsonObject, checked: unknown): Promise<void> {
     const { events, agent, cancellation } = this.#run;
     // a parallel call or the argument check may have ended the run: the step then closes this call
     if (cancellation.cause) return Promise.resolve();
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
-    const isResumed = this.#draft.children?.has(toolCallId) === true;
+    const isResumed =
+      this.#draft.children?.has(toolCallId) === true ||
+      this.#draft.inputs?.has(toolCallId) === true;
     this.#run.emitMessage();
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
@@ -115,12 +128,14 @@ export class ToolCallRunner {
     if (this.#blocked && !this.#hasRun) this.close('blocked', this.#blocked.message);
     else if (
       !this.#paused &&
+      !(own instanceof InputRequired) &&
       returned !== own &&
       isRecord(returned) &&
       typeof returned['blocked'] === 'string'
     )
       this.close('blocked', `Blocked: ${returned['blocked']}`);
-    else this.#finish(tool, returned);
+    // like a nested pause, a question keeps the call open, regardless of hooks
+    else this.#finish(tool, own instanceof InputRequired ? own : returned);
   }
 
   /** Checks arguments that a hook changed like those of the model. An approval of the original ones does not count. */
@@ -153,9 +168,10 @@ export class ToolCallRunner {
   async #callJournaled(tool: AnyTool, checked: unknown): Promise<unknown> {
     const { journal } = this.#run;
     const draft = this.#draft;
+    const asked = draft.inputs?.has(this.call.id) === true;
     // a resumed nested agent was started earlier
     if (this.#start === null && !draft.children?.has(this.call.id))
-      this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
+      this.#start = journal?.start(this.call.id, tool, this.#checkpoint(), asked) ?? null;
     await this.#start;
     // at the last moment, because parallel calls or a hook may have delayed this call
     for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
@@ -174,7 +190,7 @@ export class ToolCallRunner {
     const run = this.#run;
     this.#hasRun = true;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
-    return callTool(tool, checked, this.call.id, run);
+    return callTool(tool, checked, this.call.id, run, this.#input);
   }
 
   async #nested(tool: AnyTool, checked: unknown): Promise<unknown> {
@@ -193,6 +209,8 @@ export class ToolCallRunner {
 
   #finish(tool: AnyTool, returned: unknown): void {
     if (this.#keepChild()) return;
+    if (returned instanceof InputRequired)
+      return openInput(this.#draft, this.call, returned, this.#approval);
     // a nested agent that was cancelled with this run has no answer: the step closes its call
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
     const { value, cut, ...parts } = recordedResult(returned, tool.maxResultChars);

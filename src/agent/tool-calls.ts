@@ -6,6 +6,8 @@ import { badArguments, ToolCallRunner, needsApproval } from './tool-call-runner.
 import type { AgentState } from './agent-state.ts';
 import { unbooked } from './family-shares.ts';
 import { canContinue } from './nested-agent.ts';
+import { awaitsInput, takeInputs, type OpenInput } from './open-inputs.ts';
+import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
@@ -43,7 +45,9 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     leaveBehind(draft, call.id, child);
     return runner.reject('unknown_tool', agentLeft(call.name, child, run.offered.toolNames));
   }
-  if (isLost(run, call)) return runner.reportLost();
+  const open = draft.inputs?.get(call.id);
+  if (open && !open.isRunning && !isAnswered(run, draft, call, open)) return;
+  if (isLost(run, draft, call)) return runner.reportLost();
   const answer = draft.announced.size > 0 && !child ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
     runner.note(answer, call.args);
@@ -71,15 +75,28 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       return runner.reject('bad_arguments', badArguments(call.name, checked.message));
     if (
       !answer &&
+      !open?.approval &&
       (waits || (tool.needsApproval && (await needsApproval(run, tool, checked.value))))
     )
-      return;
+      // a call that has asked for input began before its tool needed approval
+      return open ? runner.close('blocked', needsApprovalNow(call.name)) : undefined;
     ready = checked.value;
   } catch (error) {
     if (run.cancellation.cause) return;
     return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
+  if (open) runner.resumeInput();
   await runner.run(tool, args, ready);
+}
+
+/** Records the answers that have arrived for a call, and returns whether it can run again. */
+function isAnswered(run: Run, draft: StepDraft, { name }: ToolCall, open: OpenInput): boolean {
+  const { taken, isComplete } = takeInputs(run, draft, open);
+  if (taken.length > 0 && run.journal) {
+    run.journal.answered(taken, name, checkpointOf(run, draft));
+    draft.isSaved = true;
+  }
+  return isComplete;
 }
 
 /** Counts the usage of a nested agent that gives no answer. */
@@ -94,8 +111,8 @@ const wasOffered = ({ offered }: Run, { counted }: StepDraft, { name }: ToolCall
   counted !== null || offered.toolNameSet.has(name);
 
 /** Whether a dead process started the call and it must not run again. Nested agents continue from their own journal. */
-function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
-  if (!journal?.wasStarted(id)) return false;
+function isLost({ journal, agent }: Run, draft: StepDraft, { id, name }: ToolCall): boolean {
+  if (!journal?.wasStarted(id) || awaitsInput(draft, id)) return false;
   const tool = agent.tools.get(name);
   return tool === undefined || !(tool.idempotent || tool.agent !== undefined);
 }
@@ -106,7 +123,7 @@ export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | 
   const failed = fatal && `the run stopped on an error of ${fatal.toolName ?? 'the step'}`;
   for (const place of draft.openCalls) {
     const runner = new ToolCallRunner(run, draft, place);
-    if (isLost(run, runner.call)) runner.reportLost();
+    if (isLost(run, draft, runner.call)) runner.reportLost();
     else if (cause?.by === 'deadline')
       runner.close('timeout', 'Not finished: the time limit was reached.');
     else
@@ -119,6 +136,9 @@ export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | 
 
 const notAsApproved = (name: string): string =>
   `Blocked: the arguments of "${name}" are not those that a person has approved. It was not run.`;
+
+const needsApprovalNow = (name: string): string =>
+  `Blocked: "${name}" needs approval now, and this call began without one. It was not run again.`;
 
 /** Of a step that an earlier version of the agent has begun. */
 const toolLeft = (name: string, known: readonly string[]): string =>

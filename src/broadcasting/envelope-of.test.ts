@@ -61,6 +61,14 @@ describe('events with an envelope', () => {
       result: 1,
     },
     ToolApprovalRequested: { tool: 't', toolCallId: 'c', args: {} },
+    ToolInputRequested: {
+      tool: 't',
+      toolCallId: 'c',
+      inputId: 'c/k',
+      key: 'k',
+      message: 'Sure?',
+      schema: {},
+    },
     TokenUsageReported: { usage, cost: null },
     AgentStepCompleted: {
       stepNumber: 1,

@@ -230,6 +230,7 @@ describe('describeEvent', () => {
       ToolCallStarted: true,
       ToolCallCompleted: true,
       ToolApprovalRequested: true,
+      ToolInputRequested: true,
       TokenUsageReported: true,
       AgentStepCompleted: true,
       StepFailed: true,

@@ -1,5 +1,5 @@
 import { visibleText } from '../visible-text.ts';
-import type { AgentEvent } from './agent-event.ts';
+import type { AgentEvent, EventOf } from './agent-event.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 
 /** Describes an event in one line: `Agent [1f3a9c02] step 3: STOP (steps_limit)`. Invisible characters are escaped. */
@@ -27,6 +27,8 @@ function what(e: AgentEvent): string {
       return `${e.tool} ${e.toolCallId}: ${e.success ? 'ok' : `failed (${e.error})`} in ${Math.round(e.durationMs)} ms`;
     case 'ToolApprovalRequested':
       return `${e.tool} ${e.toolCallId}: waits for approval`;
+    case 'ToolInputRequested':
+      return `${e.tool} ${e.toolCallId}: asks for ${e.key}`;
     case 'TokenUsageReported':
       return `used ${count(e.usage.total, 'token')}${e.cost === null ? '' : ` for ${e.cost}`}`;
     case 'AgentStepCompleted':
@@ -42,13 +44,18 @@ function what(e: AgentEvent): string {
     case 'AgentStateUpdated':
       return `is ${e.status} after ${count(e.stepCount, 'step')}`;
     case 'AgentPaused':
-      return `paused (${e.kind}, ${count(e.pendingApprovals.length, 'approval')} pending)`;
+      return `paused (${e.kind}, ${waitingText(e)} pending)`;
     case 'AgentFinished':
       return `finished: ${e.status} (${e.stopReason}) after ${count(e.stepCount, 'step')}`;
     case 'AgentFailed':
       return `FAILED (${e.stopReason}) after ${count(e.stepCount, 'step')}${e.error ? `: ${e.error.message}` : ''}`;
   }
 }
+
+const waitingText = ({ pendingApprovals, pendingInputs = [] }: EventOf<'AgentPaused'>): string =>
+  pendingInputs.length > 0 && pendingApprovals.length === 0
+    ? count(pendingInputs.length, 'question')
+    : count(pendingApprovals.length, 'approval');
 
 const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 

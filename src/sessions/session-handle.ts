@@ -6,12 +6,14 @@ import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { Stored } from '../stored.ts';
+import type { InputAnswer } from '../tools/input-request.ts';
 import type { CallsOf } from '../tools/tool.ts';
 import type { FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import type {
   AnswerOptions,
   GrantCapOptions,
+  InputOptions,
   OwnerOptions,
   ResumeSessionOptions,
   RetryOptions,
@@ -74,6 +76,12 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
     options?: Own<AnswerOptions> & { readonly args?: JsonObject },
   ): Promise<SessionOf<A>>;
   deny(callId: string, reason: string, options?: Own<AnswerOptions>): Promise<SessionOf<A>>;
+  /** Answers a question of a tool: one of `pendingInputs`. */
+  answer(
+    inputId: string,
+    answer: InputAnswer,
+    options?: Omit<Own<InputOptions>, 'answer'>,
+  ): Promise<SessionOf<A>>;
   pause(reason?: string): Promise<SessionOf<A>>;
   stop(options?: Own<StopSessionOptions>): Promise<SessionOf<A>>;
   retry(options?: Own<RetryOptions>): Promise<SessionOf<A>>;
@@ -127,6 +135,8 @@ export function sessionHandle(
     approve: (callId, given) => own(() => runtime.approve(id, callId, { ...given, owner })),
     deny: (callId, reason, given) =>
       own(() => runtime.deny(id, callId, { ...given, reason, owner })),
+    answer: (inputId, answer, given) =>
+      own(() => runtime.answer(id, inputId, { ...given, answer, owner })),
     pause: (reason) =>
       own(() => runtime.pause(id, { owner, ...(reason !== undefined && { reason }) })),
     stop: (given) => own(() => runtime.stop(id, { ...given, owner })),

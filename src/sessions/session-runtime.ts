@@ -8,6 +8,7 @@ import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, resumeSession } from './answer-calls.ts';
+import { answerInput } from './answer-input.ts';
 import { checkedOwner } from './check-names.ts';
 import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
@@ -22,6 +23,7 @@ import type {
   CreateOptions,
   ExpireOptions,
   GrantCapOptions,
+  InputOptions,
   ListSessionsOptions,
   NamedAgent,
   OwnerOptions,
@@ -132,6 +134,12 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     options: AnswerOptions & { readonly reason: string },
   ): Promise<Session> {
     return this.#answer(sessionId, callId, { deny: options.reason }, options);
+  }
+
+  /** Answers a question of a tool: one of `pendingInputs`. */
+  async answer(sessionId: string, inputId: string, options: InputOptions): Promise<Session> {
+    const executionId = await answerInput(this.#lookup, this.#worker, sessionId, inputId, options);
+    return this.#result(sessionId, options, executionId);
   }
 
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */

@@ -2,6 +2,7 @@ import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import type { JsonObject } from '../json.ts';
 import type { CacheTtl } from '../messages/cache-mark.ts';
 import type { Messages } from '../messages/messages.ts';
+import type { GivenInput } from './input-request.ts';
 import type { Checked, JsonSchema } from './schema.ts';
 
 /** The parts of the run that a tool may read; `AgentState` has this shape. */
@@ -26,6 +27,8 @@ export interface ToolContext<Deps = {}> {
   /** Dependencies passed to `run()`; never stored. */
   readonly deps: Deps;
   readonly metadata: JsonObject;
+  /** The answers to questions that this call asked with `requestInput`; null while it has asked none. */
+  readonly input: GivenInput | null;
   /** Ends the run after this step. */
   requestStop(reason: string): void;
   /** Pauses the run after this step, if it would continue. */

@@ -1,6 +1,8 @@
 import {
   AgentBuilder,
+  defineTool,
   ErrorPolicy,
+  requestInput,
   type Agent,
   type AgentState,
   type SessionRuntime,
@@ -94,6 +96,32 @@ const scenarios: Record<string, Scenario> = {
         )
         .withErrorPolicy(policy)
         .build(),
+  },
+  'tools that ask for input, one of them twice': {
+    make: (deeds) => {
+      const asking = (name: string, rounds: number): Tool =>
+        defineTool({
+          name,
+          description: 'Asks, then acts.',
+          execute: (_args, { input, callId, idempotencyKey }) => {
+            const answered = Number(input?.state ?? 0);
+            const question = { message: `Round ${answered + 1}?`, schema: { type: 'object' } };
+            if (answered < rounds)
+              return requestInput({ ok: question }, { state: String(answered + 1) });
+            deeds.done.push({ tool: name, callId, key: idempotencyKey });
+            return 'done';
+          },
+        });
+      return builderWith(
+        followingDriver([
+          toolCalls([{ name: 'mail' }, { name: 'order' }], '', cost),
+          final('done', cost),
+        ]),
+      )
+        .withTools(asking('mail', 1), asking('order', 2))
+        .withErrorPolicy(policy)
+        .build();
+    },
   },
   'an agent that uses a tool': {
     make: (deeds) => {
@@ -239,6 +267,8 @@ async function live(client: SessionRuntime, clock: FakeClock, lives: readonly Li
       clock.jump(20_000);
     } else if (session.status !== 'paused') return session;
     for (const callId of callIds(await client.get(id, ann))) await client.approve(id, callId, ann);
+    for (const { inputId } of (await client.get(id, ann)).pendingInputs)
+      await client.answer(id, inputId, { ...ann, answer: { action: 'accept', content: {} } });
     await worker.runtime.recover();
   }
 }
@@ -295,6 +325,8 @@ function leftOpen(written: readonly Commit[]): Set<string> {
   for (const { calls = [] } of written)
     for (const { callId, state, again } of calls) {
       if (state === 'started' && again !== true) open.add(callId);
+      // a call that asks for input has ended this run of its tool
+      if (state === 'waiting') open.delete(callId.split('/')[0] ?? '');
       if (state === 'committed') open.delete(callId);
     }
   return open;
