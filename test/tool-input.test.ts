@@ -5,6 +5,7 @@ import {
   requestInput,
   type AgentEvent,
   type InputAnswer,
+  type Tool,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +45,7 @@ function deleting() {
   return { tool, runs };
 }
 
-const agentOf = (tools: Parameters<AgentBuilder['withTools']>, ...steps: ScenarioStep[]) =>
+const agentOf = (tools: readonly Tool[], ...steps: ScenarioStep[]) =>
   AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(...steps))
     .withTools(...tools)
