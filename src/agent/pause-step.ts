@@ -21,10 +21,8 @@ export function pauseStep(run: Run, draft: StepDraft): void {
   const booking = bookingOf(draft, now, null);
   const pendingApprovals = pendingOf(draft, state.execution.id);
   const pendingInputs = pendingInputsOf(draft, state.execution.id);
-  const before = new Set(state.pendingInputs.map(({ inputId }) => inputId));
-  run.newInputs = pendingInputs.filter(
-    ({ inputId, path }) => path.length === 0 && !before.has(inputId),
-  );
+  // each pause asks what is still open, because a reader drops the questions when the run continues
+  run.newInputs = pendingInputs.filter(({ path }) => path.length === 0);
   run.newApprovals = pendingApprovals.filter(
     ({ callId, path }) => path.length === 0 && !draft.announced.has(callId),
   );

@@ -9,6 +9,7 @@ import {
   continuation,
   discarded,
   ended,
+  inputRequested,
   message,
   modelFallback,
   paused,
@@ -58,6 +59,7 @@ const tools: Rules = {
   ToolCallStarted: rule('agent.tool.started', toolStarted),
   ToolCallCompleted: rule('agent.tool.completed', toolCompleted),
   ToolApprovalRequested: rule('agent.approval.requested', approvalRequested),
+  ToolInputRequested: rule('agent.input.requested', inputRequested),
 };
 const trace: Rules = { ContinuationEvaluated: rule('agent.continuation', continuation) };
 const stream: Rules = { StreamDiscarded: rule('agent.stream.discarded', discarded) };

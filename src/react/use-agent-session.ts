@@ -75,7 +75,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     if (source) store.renew(source);
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
-  const { send, approve, deny, stop, resume, retry } = actions;
+  const { send, approve, deny, answer, stop, resume, retry } = actions;
   const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
@@ -92,6 +92,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       can: {
         send: !!send,
         approve: !!approve,
+        answer: !!answer,
         deny: !!deny,
         stop: !!stop,
         resume: !!resume,
@@ -100,5 +101,5 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       allowance,
       refresh: store.refresh,
     };
-  }, [view, controller, store, send, approve, deny, stop, resume, retry, allowance]);
+  }, [view, controller, store, send, approve, deny, answer, stop, resume, retry, allowance]);
 }

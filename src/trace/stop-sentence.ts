@@ -59,8 +59,9 @@ function conditionOf(actions: readonly ExplanationAction[]): string | null {
       return null;
     case 'grant':
       return `it had ${grantText(action.grant, 'more')}`;
-    case 'approve':
     case 'input':
+      return 'you answered';
+    case 'approve':
       return action.callIds.length === 1
         ? 'you approved or denied it'
         : 'you approved or denied each of them';

@@ -1,7 +1,7 @@
 import type { Envelope, EnvelopeOf } from '../broadcasting/envelope.ts';
 import { applyNested } from './apply-nested.ts';
 import { applyStatus, statusNote } from './apply-status.ts';
-import { applyApproval, applyToolCompleted, applyToolStarted } from './apply-tools.ts';
+import { applyApproval, applyInput, applyToolCompleted, applyToolStarted } from './apply-tools.ts';
 import { findInTurn, inserted, rowOf, reachOf } from './message-list.ts';
 import {
   entered,
@@ -34,6 +34,8 @@ export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSna
       return applyToolCompleted(on, envelope);
     case 'agent.approval.requested':
       return applyApproval(on, envelope);
+    case 'agent.input.requested':
+      return applyInput(on, envelope);
     case 'agent.stream.discarded':
       return { ...on, run: withDiscard(on.run, envelope) };
     default:

@@ -66,6 +66,7 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     approve: (callId, args, shown) =>
       answer(callId, { decision: 'approve', ...(args !== undefined && { args }), ...shown }),
     deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
+    answer: (inputId, answer, shown) => post('inputs', { inputId, ...answer, ...shown }),
     stop: () => post('stop', {}),
     resume: (grant?: Grants) => post('resume', grant === undefined ? {} : { grant: { ...grant } }),
     retry: () => post('retry', {}),

@@ -1,6 +1,7 @@
 import type { Grants } from '../../continuation/grants.ts';
 import { messageId } from '../../ids.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
+import type { InputAnswer } from '../../tools/input-request.ts';
 import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-messages.ts';
 import type { SessionViewStore } from './session-view-store.ts';
 import { toError } from './source-error.ts';
@@ -24,6 +25,12 @@ export interface AgentSessionActions {
    */
   readonly approve?: (callId: string, args?: JsonObject, shown?: ShownCall) => Promise<unknown>;
   readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
+  /** Answers a question of a tool. `shown` names the execution that asked. */
+  readonly answer?: (
+    inputId: string,
+    answer: InputAnswer,
+    shown?: Pick<ShownCall, 'executionId'>,
+  ) => Promise<unknown>;
   readonly stop?: () => Promise<unknown>;
   /** Continues with a grant, or after a pause without one. */
   readonly resume?: (grant?: Grants) => Promise<unknown>;
@@ -48,6 +55,7 @@ export interface SessionController {
   send(text: string): Promise<boolean>;
   approve(callId: string, args?: JsonObject): Promise<boolean>;
   deny(callId: string, reason: string): Promise<boolean>;
+  answer(inputId: string, answer: InputAnswer): Promise<boolean>;
   stopRun(): Promise<boolean>;
   resume(grant?: Grants): Promise<boolean>;
   /** Continues a parked session. */
@@ -133,6 +141,12 @@ export function sessionController(
       const { deny } = actions();
       const shown = shownCall(store, callId);
       return begin('deny', callId, deny && (() => deny(callId, reason, ...shown)));
+    },
+    answer(inputId, given) {
+      const { answer } = actions();
+      const asked = (store.view().state.inputs ?? []).find((one) => one.input_id === inputId);
+      const shown = asked ? [{ executionId: asked.execution_id }] : [];
+      return begin('answer', inputId, answer && (() => answer(inputId, given, ...shown)));
     },
     stopRun() {
       const { stop } = actions();
