@@ -4,6 +4,7 @@ import {
   defineTool,
   ErrorPolicy,
   noProgressLimit,
+  requestInput,
   sessionStepsLimit,
   stepsLimit,
   type Agent,
@@ -64,6 +65,22 @@ const noModel = error({
   message: 'no such model',
   retryable: false,
 });
+/** An agent whose tool asks the user. */
+const asking = (questions: number): AgentBuilder =>
+  AgentBuilder.base()
+    .withDriver(DeterministicDriver.fromSteps(toolCall('book_table')))
+    .withTools(
+      tool('book_table', () =>
+        requestInput(
+          Object.fromEntries(
+            Array.from({ length: questions }, (_one, i) => [
+              `q${i}`,
+              { message: 'When?', schema: { type: 'object' } },
+            ]),
+          ),
+        ),
+      ),
+    );
 
 const failing = (code: string, message: string, type: ErrorType = 'model', retryable = false) =>
   scripted(error({ type, code, message, retryable }))
@@ -355,6 +372,8 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       .addContinuationCriteria(stepsLimit(2))
       .build()
       .run('go'),
+  'paused for input': () => asking(1).build().run('go'),
+  'paused for several inputs': () => asking(2).build().run('go'),
   'paused for approval': () => scripted(toolCall('delete_lead')).build().run('go'),
   'paused for several approvals': () =>
     scripted(toolCalls([{ name: 'delete_lead' }, { name: 'delete_lead' }]))

@@ -211,7 +211,7 @@ describe('a tool that asks for input', () => {
   it('closes the call when the run is stopped instead', async () => {
     const { tool } = deleting();
     const agent = agentOf([tool], toolCall('delete_page', { path: '/a' }), final('Done.'));
-    const stopped = await agent.stop(await agent.run('go'));
+    const stopped = agent.stop(await agent.run('go'));
     expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
     expect(stopped.steps.at(0)?.results).toMatchObject([{ kind: 'aborted' }]);
     expect(stopped.pendingInputs).toEqual([]);

@@ -112,6 +112,12 @@ export function resumeInput(draft: StepDraft, callId: string): GivenInput | null
   return { answers: Object.freeze(answers), state: open.state };
 }
 
+/** Lists what a step keeps of its open calls that asked. */
+export const openInputsIn = (
+  { openCalls, calls }: Pick<StepDraft, 'openCalls' | 'calls'>,
+  inputs: ReadonlyMap<string, OpenInput>,
+): readonly OpenInput[] => openCalls.flatMap((place) => inputs.get(calls[place]?.id ?? '') ?? []);
+
 /** Whether the call waits for answers, so that it is not running although it was started. */
 export const awaitsInput = ({ inputs }: Pick<StepDraft, 'inputs'>, callId: string): boolean =>
   inputs?.get(callId)?.isRunning === false;

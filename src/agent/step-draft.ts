@@ -14,7 +14,7 @@ import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Spending } from './family-shares.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
 import type { Run } from './run.ts';
-import type { OpenInput } from './open-inputs.ts';
+import { openInputsIn, type OpenInput } from './open-inputs.ts';
 import { toolMessage } from './tool-message.ts';
 
 type DraftStart = Pick<
@@ -258,21 +258,14 @@ export class StepDraft {
     );
     // Object.assign is faster than a spread, and a journal needs this once per step
     const step = this.toStep(executionId, durationMs, this.errors, null);
-    const more: Pick<
-      UnfinishedStep,
-      'type' | 'children' | 'inputs' | 'problems' | 'childAccounts'
-    > = {
+    const more: Omit<UnfinishedStep, Exclude<keyof AgentStep, 'type'>> = {
       type: 'tool_calls',
       children: Object.fromEntries(children),
-      ...(this.inputs && { inputs: this.#openInputs }),
+      ...(this.inputs && { inputs: openInputsIn(this, this.inputs) }),
       ...(this.problems && { problems: this.#openProblems }),
       ...(this.childAccounts && { childAccounts: Object.fromEntries(this.childAccounts) }),
     };
     return Object.assign(step, more);
-  }
-
-  get #openInputs(): readonly OpenInput[] {
-    return this.openCalls.flatMap((place) => this.inputs?.get(this.calls[place]?.id ?? '') ?? []);
   }
 
   get #openProblems(): Record<string, string> {

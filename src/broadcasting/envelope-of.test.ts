@@ -109,6 +109,7 @@ describe('events with an envelope', () => {
     'ToolCallStarted agent.tool.started',
     'ToolCallCompleted agent.tool.completed',
     'ToolApprovalRequested agent.approval.requested',
+    'ToolInputRequested agent.input.requested',
   ];
   const messages = ['MessageAdded agent.message'];
   const trace = ['ContinuationEvaluated agent.continuation'];

@@ -51,8 +51,11 @@ export function statusParts(state: ExplainableStatus): ExplanationParts {
   }
 }
 
-function pauseText({ pause, ...waiting }: ExplainableStatus): string {
-  const { pendingApprovals = [], pendingInputs = [] } = waiting;
+function pauseText({
+  pause,
+  pendingApprovals = [],
+  pendingInputs = [],
+}: ExplainableStatus): string {
   const reasons = [
     ...(pendingApprovals.length > 0 ? [approvalText(pendingApprovals)] : []),
     ...(pendingInputs.length > 0 ? [inputText(pendingInputs)] : []),

@@ -40,7 +40,7 @@ const MAX_CONTENT = 100_000;
 /** Maximum characters of the state that a tool keeps with its questions. */
 const MAX_STATE = 65_536;
 
-/** The result of a tool that needs input before it can go on: the call stays open and the run pauses. */
+/** The result of a tool that needs input before it can continue: the call stays open and the run pauses. */
 export class InputRequired {
   readonly questions: readonly KeyedQuestion[];
   readonly state: string | null;

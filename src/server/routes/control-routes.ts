@@ -98,7 +98,7 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
       return detailOf(
         await runtime.answer(id, inputId, {
           owner,
-          answer: (content === undefined ? { action } : { action, content }) as InputAnswer, // checked by answer()
+          answer: content === undefined ? { action } : { action, content }, // checked by answer()
           ...(executionId !== undefined && { executionId }),
         }),
       );

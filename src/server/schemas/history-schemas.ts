@@ -122,6 +122,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     },
     {
       approval: ref('ApprovalRecord'),
+      asks: flag,
       files: list(
         object(
           { type: oneOfTexts(['image', 'file']) },
