@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { followingDriver } from '../setup/sessions.ts';
 import { cli, worldOf, type FakeWorld } from './cli.ts';
 
-const { toolCall, toolCalls, final } = ScenarioStep;
+const { toolCalls, final } = ScenarioStep;
+const calls = (...names: readonly string[]): ScenarioStep =>
+  toolCalls(names.map((name, i) => ({ id: `call_${i + 1}`, name })));
 
 const form = {
   type: 'object',
@@ -37,7 +39,7 @@ const world = (steps: ScenarioStep[], more: Partial<FakeWorld> = {}): FakeWorld 
 
 describe('questions of tools', () => {
   it('pause a run in a pipe, are printed without control characters, and are answered', async () => {
-    const one = world([toolCall('book'), final('done')]);
+    const one = world([calls('book'), final('done')]);
     const { code, stderr } = await cli(one, 'run', 'book');
     expect(code).toBe(7);
     expect(stderr).toContain('Waiting because book needs an answer');
@@ -63,7 +65,7 @@ describe('questions of tools', () => {
   });
 
   it('are named by id if several wait, and are in --json', async () => {
-    const two = world([toolCalls([{ name: 'book' }, { name: 'login' }]), final('done')]);
+    const two = world([calls('book', 'login'), final('done')]);
     const { last, code } = await cli(two, 'run', 'go', '--json');
     expect(code).toBe(7);
     expect(last['pending_inputs']).toMatchObject([
@@ -80,7 +82,7 @@ describe('questions of tools', () => {
 
   it('are asked on a terminal, and again if the answer does not fit', async () => {
     const says = ['no json', '{"guests":0}', '{"guests":2}', 'what', 'f'];
-    const two = world([toolCalls([{ name: 'book' }, { name: 'login' }]), final('done')], { says });
+    const two = world([calls('book', 'login'), final('done')], { says });
     const { code, stderr, questions } = await cli(two, 'run', 'go');
     expect(code).toBe(0);
     expect(questions).toHaveLength(5);
@@ -91,7 +93,7 @@ describe('questions of tools', () => {
   });
 
   it('can be left for later', async () => {
-    const one = world([toolCall('book'), final('done')], { says: ['l'] });
+    const one = world([calls('book'), final('done')], { says: ['l'] });
     expect((await cli(one, 'run', 'go')).code).toBe(7);
   });
 });

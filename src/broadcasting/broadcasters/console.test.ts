@@ -144,7 +144,7 @@ const rows: readonly (readonly [Envelope, string])[] = [
       type: 'agent.input.requested',
       payload: { ...call, input_id: 'call_1/ok', key: 'ok', message: 'Sure?', schema: {} },
     },
-    '#12 agent.input.requested: pay call_1/ok Sure?',
+    '#12 agent.input.requested: pay call_1/ok "Sure?"',
   ],
   [
     {
