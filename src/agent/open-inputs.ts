@@ -52,7 +52,7 @@ export const noInputs: InputsGiven = new Map();
 const MAX_RECORDS = 64;
 
 /** Returns the id of a question: a later round gets ids of its own, because each id is answered once. */
-export const inputId = ({ callId, round }: OpenInput, { key }: KeyedQuestion): string =>
+const inputId = ({ callId, round }: OpenInput, { key }: KeyedQuestion): string =>
   round === 1 ? `${callId}/${key}` : `${callId}/${key}~${round}`;
 
 /** Keeps a call open that asked for input. */
