@@ -16,7 +16,6 @@ export { createRedactor, type Redactor } from './errors/redactor.ts';
 
 // tools
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
-export { requestInput, type InputAnswer } from './tools/input-request.ts';
 export type { AnySchema, InputOf, JsonSchema, OutputOf } from './tools/schema.ts';
 export type { AnyTool, Call, CallsOf, DepsOf, Tool, ToolContext } from './tools/tool.ts';
 export { toolContent, type ToolContent, type ToolContentPart } from './tools/tool-content.ts';
@@ -72,7 +71,7 @@ export {
 export type { Usage } from './inference/usage.ts';
 
 // events
-export type { AgentEvent, EventOf, PendingApproval, PendingInput } from './events/agent-event.ts';
+export type { AgentEvent, EventOf, PendingApproval } from './events/agent-event.ts';
 export { describeEvent } from './events/describe-event.ts';
 export { logEvents } from './events/log-events.ts';
 

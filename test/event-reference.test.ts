@@ -4,7 +4,6 @@ import {
   AgentState,
   defineTool,
   ErrorPolicy,
-  requestInput,
   type AgentEvent,
   type RunOptions,
 } from 'onward';
@@ -111,7 +110,8 @@ async function story() {
   const withdraw = defineTool({
     name: 'withdraw',
     description: 'Takes an article off the shop.',
-    execute: () => requestInput({ sure: { message: 'Take the lamp off the shop?', schema: sure } }),
+    execute: (_args, { requestInput }) =>
+      requestInput({ sure: { message: 'Take the lamp off the shop?', schema: sure } }),
   });
   await builder(toolCall('withdraw'))
     .withTools(withdraw)

@@ -4,21 +4,24 @@ import {
   defineTool,
   ErrorPolicy,
   noProgressLimit,
-  requestInput,
   sessionStepsLimit,
   stepsLimit,
   type Agent,
   type AgentOptions,
   type AgentState,
   type ErrorType,
+  type ToolContext,
 } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { pages } from './setup/scripts.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
-const tool = (name: string, execute: () => unknown, more: object = {}) =>
-  defineTool({ name, description: 'A tool.', parameters: { type: 'object' }, execute, ...more });
+const tool = (
+  name: string,
+  execute: (args: unknown, context: ToolContext) => unknown,
+  more: object = {},
+) => defineTool({ name, description: 'A tool.', parameters: { type: 'object' }, execute, ...more });
 
 const handOff = defineTool({
   name: 'hand_off',
@@ -70,7 +73,7 @@ const asking = (questions: number): AgentBuilder =>
   AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(toolCall('book_table')))
     .withTools(
-      tool('book_table', () =>
+      tool('book_table', (_args, { requestInput }) =>
         requestInput(
           Object.fromEntries(
             Array.from({ length: questions }, (_one, i) => [

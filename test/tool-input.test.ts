@@ -1,14 +1,7 @@
-import {
-  AgentBuilder,
-  AgentState,
-  defineTool,
-  requestInput,
-  type AgentEvent,
-  type InputAnswer,
-  type Tool,
-} from 'onward';
+import { AgentBuilder, AgentState, defineTool, type AgentEvent, type Tool } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { requestInput, type InputAnswer } from '../src/tools/input-request.ts';
 import { refusal } from './setup/sessions.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
@@ -31,7 +24,7 @@ function deleting() {
       properties: { path: { type: 'string' } },
       required: ['path'],
     },
-    execute: ({ path }, { input }) => {
+    execute: ({ path }, { input, requestInput }) => {
       runs.push(input && { answers: { ...input.answers }, state: input.state });
       const sure = input?.answers['sure'];
       if (!sure)
@@ -93,7 +86,7 @@ describe('a tool that asks for input', () => {
     const tool = defineTool({
       name: 'book',
       description: 'Books.',
-      execute: (_args, { input }) => {
+      execute: (_args, { input, requestInput }) => {
         const size = Object.keys(input?.answers ?? {}).length;
         if (size === 0 || input?.state === 'one')
           return requestInput(
@@ -121,7 +114,7 @@ describe('a tool that asks for input', () => {
     const tool = defineTool({
       name: 'book',
       description: 'Books.',
-      execute: (_args, { input }) =>
+      execute: (_args, { input, requestInput }) =>
         input
           ? Object.keys(input.answers).toSorted().join()
           : requestInput({
@@ -169,7 +162,7 @@ describe('a tool that asks for input', () => {
       name: 'pay',
       description: 'Pays.',
       needsApproval: true,
-      execute: (_args, { input }) => {
+      execute: (_args, { input, requestInput }) => {
         runs += 1;
         return input ? 'paid' : requestInput({ pin: { message: 'PIN sent?', schema: form } });
       },

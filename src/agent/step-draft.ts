@@ -51,7 +51,6 @@ export class StepDraft {
   results: (ToolResult | undefined)[] = [];
   /** Agents that paused inside a call, by call id. */
   children: Map<string, AgentState> | null = null;
-  /** Calls that asked for input, by call id. */
   inputs: Map<string, OpenInput> | null = null;
   /** Usage of those agents already in this step's totals, if it is not all of it. */
   childAccounts: Map<string, ChildAccount> | null = null;

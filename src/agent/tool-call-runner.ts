@@ -18,6 +18,7 @@ import {
 } from '../tools/tool-result.ts';
 import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
+import { badArguments, lostText, needsApproval, runsAgain } from './call-rules.ts';
 import type { Checkpoint } from './journal.ts';
 import { MissingApproval } from './missing-approval.ts';
 import { isMisuse } from './model-call.ts';
@@ -26,7 +27,6 @@ import { openInput, resumeInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
-import { sentence } from '../sentence.ts';
 
 /** Runs one call, records its result and emits its events. */
 export class ToolCallRunner {
@@ -88,9 +88,7 @@ export class ToolCallRunner {
     if (cancellation.cause) return Promise.resolve();
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
-    const isResumed =
-      this.#draft.children?.has(toolCallId) === true ||
-      this.#draft.inputs?.has(toolCallId) === true;
+    const isResumed = runsAgain(this.#draft, toolCallId);
     this.#run.emitMessage();
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
@@ -246,14 +244,8 @@ export class ToolCallRunner {
 
   /** Reports a call whose process died between its start and its end. */
   reportLost(): void {
-    const { name } = this.call;
-    this.fail({
-      type: 'unknown',
-      code: 'effect_unknown',
-      message:
-        `"${name}" was started, and the process ended before its result was seen: whether it took effect is unknown. ` +
-        'It was not run again. Find out before you repeat it.',
-    });
+    const message = lostText(this.call.name);
+    this.fail({ type: 'unknown', code: 'effect_unknown', message });
   }
 
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
@@ -302,10 +294,3 @@ export class ToolCallRunner {
 }
 
 const notRun = Symbol('not run');
-
-/** Whether the call needs approval. */
-export const needsApproval = (run: Run, tool: AnyTool, args: unknown): Promise<boolean> =>
-  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
-
-export const badArguments = (name: string, message: string): string =>
-  `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;

@@ -46,8 +46,8 @@ export function questionText({ tool, message, url, schema }: PendingInput, most:
   const fields = inputFieldsOf(schema)?.map(
     ({ name, kind, isRequired }) => `${oneLine(name, 60)}${isRequired ? '' : '?'}: ${kind}`,
   );
-  const form = fields ? `{ ${fields.join(', ')} }` : argsSummary(schema, most);
-  return `${oneLine(tool, 80)} asks: ${oneLine(message, most)} ${oneLine(url ?? form, Math.max(most, 300))}`.trim();
+  const answer = fields ? `{ ${fields.join(', ')} }` : argsSummary(schema, most);
+  return `${oneLine(tool, 80)} asks: ${oneLine(message, most)} ${oneLine(url ?? answer, Math.max(most, 300))}`.trim();
 }
 
 const isEmpty = (args: unknown): boolean =>

@@ -43,7 +43,7 @@ export function InputFields(props: InputFieldsProps): ReactElement {
   const set = (i: number, draft: FieldDraft): void => setDrafts((all) => all.with(i, draft));
   const jsonProblem = fields ? null : (problems[0] ?? null);
   return (
-    <form {...part('input-form')} noValidate autoComplete="off" onSubmit={submit}>
+    <form {...part('input-editor')} noValidate autoComplete="off" onSubmit={submit}>
       <div {...part('input-fields')}>
         {fields?.map((field, i) => (
           <InputFieldView

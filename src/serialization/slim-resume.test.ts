@@ -11,7 +11,6 @@ import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import { Message } from '../messages/message.ts';
 import { defineTool } from '../tools/define-tool.ts';
-import { requestInput } from '../tools/input-request.ts';
 import { DeterministicDriver } from '../testing/deterministic-driver.ts';
 import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
@@ -250,7 +249,8 @@ describe('an open execution with missing data', () => {
         defineTool({
           name: 'ask',
           description: 'Asks.',
-          execute: () => requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } }),
+          execute: (_args, { requestInput }) =>
+            requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } }),
         }),
       )
       .withDriver(DeterministicDriver.fromSteps(ScenarioStep.toolCall('ask')))

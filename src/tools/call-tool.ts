@@ -1,6 +1,6 @@
 import { Cancellation, Cancelled, type Cancellable, type CancelCause } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import type { GivenInput } from './input-request.ts';
+import { requestInput, type GivenInput } from './input-request.ts';
 import type { AnyTool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -126,6 +126,10 @@ class RunningCall implements ToolContext, Cancellable {
   get requestStop(): (reason: string) => void {
     return (reason) => this.#frame.requestStop(reason, this.#tool.name);
   }
+  get requestInput(): typeof requestInput {
+    return requestInput;
+  }
+
   get requestPause(): (reason: string) => void {
     return (reason) => this.#frame.requestPause(reason);
   }

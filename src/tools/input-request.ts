@@ -27,7 +27,7 @@ export interface KeyedQuestion {
 export interface GivenInput {
   /** Answers by key, without inherited properties. A later answer replaces an earlier one. */
   readonly answers: Readonly<Record<string, InputAnswer>>;
-  /** The state that the tool passed to {@link requestInput}; null if it passed none. */
+  /** The state that the tool passed to `requestInput`; null if it passed none. */
   readonly state: string | null;
 }
 

@@ -2,7 +2,7 @@ import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import type { JsonObject } from '../json.ts';
 import type { CacheTtl } from '../messages/cache-mark.ts';
 import type { Messages } from '../messages/messages.ts';
-import type { GivenInput } from './input-request.ts';
+import type { GivenInput, requestInput } from './input-request.ts';
 import type { Checked, JsonSchema } from './schema.ts';
 
 /** The parts of the run that a tool may read; `AgentState` has this shape. */
@@ -33,6 +33,11 @@ export interface ToolContext<Deps = {}> {
   requestStop(reason: string): void;
   /** Pauses the run after this step, if it would continue. */
   requestPause(reason: string): void;
+  /**
+   * Asks the user in the middle of the call: return its result. The run pauses, and `execute` runs again with the answers
+   * in `input`, also in another process. `state` comes back unchanged.
+   */
+  readonly requestInput: typeof requestInput;
 }
 
 /** One kind of call of an agent: the tool's name, the model's arguments, the result of `execute`. */

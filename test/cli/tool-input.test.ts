@@ -1,4 +1,4 @@
-import { AgentBuilder, defineTool, requestInput, type Tool } from 'onward';
+import { AgentBuilder, defineTool, type Tool } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { followingDriver } from '../setup/sessions.ts';
@@ -17,7 +17,7 @@ const form = {
 const book: Tool = defineTool({
   name: 'book',
   description: 'Books a table.',
-  execute: (_args, { input }) =>
+  execute: (_args, { input, requestInput }) =>
     input
       ? JSON.stringify(input.answers['table'])
       : requestInput({ table: { message: 'How\u202e many\u001b[31m?', schema: form } }),
@@ -25,7 +25,7 @@ const book: Tool = defineTool({
 const login: Tool = defineTool({
   name: 'login',
   description: 'Logs in.',
-  execute: (_args, { input }) =>
+  execute: (_args, { input, requestInput }) =>
     input
       ? (input.answers['page']?.action ?? '')
       : requestInput({ page: { message: 'Log in.', url: 'https://login.example/start' } }),

@@ -2,7 +2,6 @@ import {
   AgentBuilder,
   defineTool,
   ErrorPolicy,
-  requestInput,
   type Agent,
   type AgentState,
   type SessionRuntime,
@@ -103,7 +102,7 @@ const scenarios: Record<string, Scenario> = {
         defineTool({
           name,
           description: 'Asks, then acts.',
-          execute: (_args, { input, callId, idempotencyKey }) => {
+          execute: (_args, { input, requestInput, callId, idempotencyKey }) => {
             const answered = Number(input?.state ?? 0);
             const question = { message: `Round ${answered + 1}?`, schema: { type: 'object' } };
             if (answered < rounds)

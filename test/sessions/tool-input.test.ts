@@ -1,4 +1,5 @@
-import { defineTool, requestInput, type InputAnswer } from 'onward';
+import { defineTool } from 'onward';
+import type { InputAnswer } from 'onward/ui';
 import { fakeClock, ScenarioStep } from 'onward/testing';
 import { memoryStore } from 'onward/stores/memory';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +28,7 @@ const asking = (onRun: (isAnswered: boolean) => unknown, idempotent: boolean = f
     name: 'delete_page',
     description: 'Deletes a page.',
     idempotent,
-    execute: async (_args, { input }) => {
+    execute: async (_args, { input, requestInput }) => {
       await onRun(input !== null);
       return input
         ? `deleted: ${input.answers['sure']?.action}`

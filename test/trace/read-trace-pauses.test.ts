@@ -1,4 +1,4 @@
-import { defineTool, requestInput, type Session } from 'onward';
+import { defineTool, type Session } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import { readTrace } from '../../src/trace/index.ts';
@@ -118,7 +118,7 @@ it('a call that asks the user waits in its row, and its time is not working time
   const ask = defineTool({
     name: 'ask',
     description: 'Asks.',
-    execute: (_args, { input }) =>
+    execute: (_args, { input, requestInput }) =>
       input ? 'thanks' : requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } }),
   });
   const driver = followingDriver([toolCall('ask'), final('done')]);
