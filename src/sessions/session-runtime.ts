@@ -118,22 +118,25 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** Lets a call run that waits, perhaps with other arguments. */
-  approve(
+  async approve(
     sessionId: string,
     callId: string,
     options: AnswerOptions & { readonly args?: JsonObject },
   ): Promise<Session> {
     const { args } = options;
     const answer: ApprovalAnswer = { approve: true, ...(args !== undefined && { args }) };
-    return this.#answer(sessionId, callId, answer, options);
+    const given = answerCall(this.#lookup, this.#worker, sessionId, callId, answer, options);
+    return this.#result(sessionId, options, await given);
   }
 
-  deny(
+  async deny(
     sessionId: string,
     callId: string,
     options: AnswerOptions & { readonly reason: string },
   ): Promise<Session> {
-    return this.#answer(sessionId, callId, { deny: options.reason }, options);
+    const answer: ApprovalAnswer = { deny: options.reason };
+    const given = answerCall(this.#lookup, this.#worker, sessionId, callId, answer, options);
+    return this.#result(sessionId, options, await given);
   }
 
   /** Answers a question of a tool: one of `pendingInputs`. */
@@ -276,17 +279,6 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     const phase = await this.#lookup.store.request(sessionId, request);
     if (phase === null) throw sessionNotFound(sessionId);
     if (phase !== 'idle') await this.#worker.signal(row, request);
-  }
-
-  async #answer(
-    sessionId: string,
-    callId: string,
-    decision: ApprovalAnswer,
-    options: AnswerOptions,
-  ): Promise<Session> {
-    const [lookup, worker] = [this.#lookup, this.#worker];
-    const executionId = await answerCall(lookup, worker, sessionId, callId, decision, options);
-    return this.#result(sessionId, options, executionId);
   }
 
   async #result(
