@@ -98,7 +98,7 @@ export function InputFields(props: InputFieldsProps): ReactElement {
     return {
       bad: first,
       problems: found,
-      content: first < 0 ? (Object.fromEntries(entries) as JsonObject) : null,
+      content: first < 0 ? Object.fromEntries(entries) : null,
     };
   }
 
