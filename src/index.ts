@@ -98,7 +98,7 @@ export {
   type Hook,
   type HookContext,
 } from './agent/hooks.ts';
-export type { ResumeOptions, RunOptions, WithDeps } from './agent/run.ts';
+export type { ResumeOptions, RunOptions, WithDeps } from './agent/run-options.ts';
 export type { DeepPartial, JsonObject, JsonValue } from './json.ts';
 export type { Stored } from './stored.ts';
 

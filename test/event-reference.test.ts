@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   AgentBuilder,
   AgentState,
+  defineTool,
   ErrorPolicy,
   type AgentEvent,
   type RunOptions,
@@ -30,7 +31,13 @@ const spent = {
 };
 const agentId = '1f3a9c02-5d1e-4c8a-9b57-2e6f0d8c4a11';
 
-/** Four runs that emit every event type. Returns the events and the broadcast envelopes. */
+const sure = {
+  type: 'object',
+  properties: { sure: { type: 'boolean' } },
+  required: ['sure'],
+} as const;
+
+/** Runs that emit every event type. Returns the events and the broadcast envelopes. */
 async function story() {
   const clock = fakeClock('2026-01-16T12:00:00.000Z');
   const events: AgentEvent[] = [];
@@ -121,6 +128,16 @@ async function story() {
     })
     .build()
     .run(start('And the shelves?'), listening('9d0f3c11-6f1b-4a53-a5a9-52d0b6a1f1e7'));
+  const withdraw = defineTool({
+    name: 'withdraw',
+    description: 'Takes an article off the shop.',
+    execute: (_args, { requestInput }) =>
+      requestInput({ sure: { message: 'Take the lamp off the shop?', schema: sure } }),
+  });
+  await builder(toolCall('withdraw'))
+    .withTools(withdraw)
+    .build()
+    .run(start('Withdraw the lamp.'), listening('2d6f3a8e-61c4-4b0f-9a53-7b1f0c9d4e55'));
   for (const adapter of adapters) await adapter.flush();
   return { events, envelopes: broadcaster.envelopes() };
 }
@@ -175,6 +192,7 @@ const eventSamples: Record<AgentEventType, unknown> = {
   ToolCallStarted: event('ToolCallStarted'),
   ToolCallCompleted: event('ToolCallCompleted'),
   ToolApprovalRequested: event('ToolApprovalRequested'),
+  ToolInputRequested: event('ToolInputRequested'),
   TokenUsageReported: event('TokenUsageReported'),
   AgentStepCompleted: event('AgentStepCompleted'),
   StepFailed: event('StepFailed'),
@@ -202,6 +220,7 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
   'agent.approval.requested': {
     'agent.approval.requested': envelope('agent.approval.requested'),
   },
+  'agent.input.requested': { 'agent.input.requested': envelope('agent.input.requested') },
   'agent.continuation': {
     'agent.continuation': envelope('agent.continuation', { step: 2 }),
   },

@@ -10,14 +10,18 @@ import {
   type AgentOptions,
   type AgentState,
   type ErrorType,
+  type ToolContext,
 } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { pages } from './setup/scripts.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
 
-const tool = (name: string, execute: () => unknown, more: object = {}) =>
-  defineTool({ name, description: 'A tool.', parameters: { type: 'object' }, execute, ...more });
+const tool = (
+  name: string,
+  execute: (args: unknown, context: ToolContext) => unknown,
+  more: object = {},
+) => defineTool({ name, description: 'A tool.', parameters: { type: 'object' }, execute, ...more });
 
 const handOff = defineTool({
   name: 'hand_off',
@@ -64,6 +68,22 @@ const noModel = error({
   message: 'no such model',
   retryable: false,
 });
+/** An agent whose tool asks the user. */
+const asking = (questions: number): AgentBuilder =>
+  AgentBuilder.base()
+    .withDriver(DeterministicDriver.fromSteps(toolCall('book_table')))
+    .withTools(
+      tool('book_table', (_args, { requestInput }) =>
+        requestInput(
+          Object.fromEntries(
+            Array.from({ length: questions }, (_one, i) => [
+              `q${i}`,
+              { message: 'When?', schema: { type: 'object' } },
+            ]),
+          ),
+        ),
+      ),
+    );
 
 const failing = (code: string, message: string, type: ErrorType = 'model', retryable = false) =>
   scripted(error({ type, code, message, retryable }))
@@ -355,6 +375,8 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       .addContinuationCriteria(stepsLimit(2))
       .build()
       .run('go'),
+  'paused for input': () => asking(1).build().run('go'),
+  'paused for several inputs': () => asking(2).build().run('go'),
   'paused for approval': () => scripted(toolCall('delete_lead')).build().run('go'),
   'paused for several approvals': () =>
     scripted(toolCalls([{ name: 'delete_lead' }, { name: 'delete_lead' }]))

@@ -190,6 +190,14 @@ export const explanationTexts: Readonly<
     'Stopped because it used 2 of 2 steps before the model read a tool result. To continue, add 2 steps.',
     'Stopped (steps_limit) by StepsLimit: 2 of 2 steps used while work is still pending.\nTo continue: call resume(state, { grant: { steps: 2 } }), or raise the limit with stepsLimit(...).',
   ],
+  'paused for input': [
+    'Waiting because book_table needs an answer. To continue, answer the question of book_table.',
+    "call resume(state, { inputs: { [inputId]: { action: 'accept', content } } }), or 'decline' or 'cancel'.",
+  ],
+  'paused for several inputs': [
+    'Waiting because 2 questions need answers: book_table. To continue, answer each of the questions.',
+    "call resume(state, { inputs: { [inputId]: { action: 'accept', content } } }), or 'decline' or 'cancel'.",
+  ],
   'paused for approval': [
     'Waiting because delete_lead needs approval. To continue, approve or deny delete_lead.',
     'call resume(state, { approvals: { [callId]: { approve: true } } }), or { deny: reason }.',

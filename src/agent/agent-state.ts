@@ -3,7 +3,7 @@ import { isoTime, syncSystemClock, systemClock } from '../clock.ts';
 import type { ContinuationOutcome, ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import { AgentError, invalidOption } from '../errors/agent-error.ts';
-import type { PendingApproval } from '../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../events/agent-event.ts';
 import { uuid } from '../ids.ts';
 import type { Usage } from '../inference/usage.ts';
 import {
@@ -37,6 +37,8 @@ export interface Pause {
   readonly at: string;
   readonly reason?: string;
   readonly pendingApprovals: readonly PendingApproval[];
+  /** Questions of tools; absent if there are none. */
+  readonly pendingInputs?: readonly PendingInput[];
 }
 
 /** The fields of a state, with its lists as objects. */
@@ -76,7 +78,7 @@ export type AgentStateJSON = Omit<
   readonly steps: readonly AgentStepJSON[];
   readonly unfinishedStep:
     | (AgentStepJSON &
-        Pick<UnfinishedStep, 'children' | 'problems' | 'childAccounts' | 'toolSchemas'>)
+        Pick<UnfinishedStep, 'children' | 'inputs' | 'problems' | 'childAccounts' | 'toolSchemas'>)
     | null;
   readonly lastContinuationOutcome: ContinuationOutcomeJSON | null;
 };
@@ -104,9 +106,6 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
     const execution =
       patch.execution === undefined ? base.execution : frozenExecution(patch.execution);
-    const unfinishedStep =
-      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
-    this.version = versionOf(execution, unfinishedStep);
     this.agentId = patch.agentId === undefined ? base.agentId : patch.agentId;
     this.agentName = patch.agentName === undefined ? base.agentName : patch.agentName;
     this.parentAgentId =
@@ -118,7 +117,8 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
       patch.executionStartedAt === undefined ? base.executionStartedAt : patch.executionStartedAt;
     this.messages = patch.messages === undefined ? base.messages : patch.messages;
     this.steps = patch.steps === undefined ? base.steps : patch.steps;
-    this.unfinishedStep = unfinishedStep;
+    this.unfinishedStep =
+      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
     this.lastContinuationOutcome =
       patch.lastContinuationOutcome === undefined
         ? base.lastContinuationOutcome
@@ -130,6 +130,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     this.metadata = patch.metadata === undefined ? base.metadata : patch.metadata;
     this.approvalRules =
       patch.approvalRules === undefined ? base.approvalRules : patch.approvalRules;
+    this.version = versionOf(this);
     Object.freeze(this);
   }
 
@@ -188,6 +189,10 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   }
   get pendingApprovals(): readonly PendingApproval[] {
     return namedApprovals(this.pause?.pendingApprovals ?? [], this.execution.id);
+  }
+  /** Questions of tools that wait for an answer. */
+  get pendingInputs(): readonly PendingInput[] {
+    return this.pause?.pendingInputs ?? noneAsked;
   }
   /** Text of the last assistant message in this execution; '' if there is none. */
   get outputText(): string {
@@ -269,3 +274,5 @@ const plainStep = <S extends AgentStep>(step: S) => ({
   ...step,
   outcome: step.outcome?.toJSON() ?? null,
 });
+
+const noneAsked: readonly PendingInput[] = Object.freeze([]);

@@ -10,6 +10,7 @@ import type { ToolSchema } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentStateJSON } from './agent-state.ts';
 import type { StepSteering } from './steer-step.ts';
+import type { OpenInput } from './open-inputs.ts';
 
 export type StepType = 'tool_calls' | 'final' | 'error' | 'cut';
 
@@ -69,6 +70,8 @@ export interface ChildAccount {
 export interface UnfinishedStep extends AgentStep {
   /** Agents that paused inside a call, by call id. */
   readonly children: Readonly<Record<string, AgentStateJSON>>;
+  /** Calls that asked for input; absent if there are none. */
+  readonly inputs?: readonly OpenInput[];
   /** Why a call must not run, by call id. */
   readonly problems?: Readonly<Record<string, string>>;
   /** Usage of paused nested agents already in this step's totals, by call id; absent: all of it. */

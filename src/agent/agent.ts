@@ -32,13 +32,8 @@ import { restoreState } from './restore-state.ts';
 import { handover } from './iterate-run.ts';
 import type { RunStream } from './run-stream.ts';
 import { isResume, streamRun } from './stream-run.ts';
-import {
-  Run,
-  type DurableOptions,
-  type ResumeOptions,
-  type RunOptions,
-  type WithDeps,
-} from './run.ts';
+import { Run } from './run.ts';
+import type { DurableOptions, ResumeOptions, RunOptions, WithDeps } from './run-options.ts';
 
 /** Input of `stream` that continues an execution. */
 export interface ResumeInput {

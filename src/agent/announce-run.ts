@@ -1,6 +1,7 @@
 import type { Message } from '../messages/message.ts';
 import type { Pause } from './agent-state.ts';
 import { statusFacts, type AgentStatus } from './agent-status.ts';
+import { shownInputs } from '../events/shown-inputs.ts';
 import { announcePause, shownTo } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -66,6 +67,9 @@ export function end(run: Run, before: AgentStatus = 'in_progress'): void {
       kind,
       reason: events.redacted(reason),
       pendingApprovals: shownTo(run, state.pendingApprovals),
+      ...(state.pendingInputs.length > 0 && {
+        pendingInputs: shownInputs(state.pendingInputs, run.redactor),
+      }),
       stepCount,
     });
     return;

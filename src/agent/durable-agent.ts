@@ -14,7 +14,7 @@ import { boundAnswer, type BoundAnswer } from './approvals.ts';
 import { openIdle, openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
 import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
-import type { DurableOptions, ResumeOptions } from './run.ts';
+import type { DurableOptions, ResumeOptions } from './run-options.ts';
 
 type WithJournal = DurableOptions & { readonly journal: Journal };
 

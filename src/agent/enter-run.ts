@@ -1,7 +1,7 @@
 import { isoTime, syncSystemClock } from '../clock.ts';
 import { checkedGrant } from '../continuation/grants.ts';
 import { DEFAULT_STOP } from '../continuation/stop-reason.ts';
-import { AgentError } from '../errors/agent-error.ts';
+import { AgentError, show } from '../errors/agent-error.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { Message } from '../messages/message.ts';
 import type { AgentDefinition } from './agent-options.ts';
@@ -12,8 +12,10 @@ import type { GrantedBy } from './give-grant.ts';
 import { boundAnswers, checkExecution } from './approvals.ts';
 import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { checkAgentName } from './nested-agent.ts';
+import { readInputs } from './open-inputs.ts';
 import { reopen, startExecution, takeUp, takeUpInTime } from './open-run.ts';
-import { Run, type DurableOptions } from './run.ts';
+import { Run } from './run.ts';
+import type { DurableOptions } from './run-options.ts';
 import { StepDraft } from './step-draft.ts';
 
 /** A state, its JSON, or the text of a first message. */
@@ -80,9 +82,21 @@ export async function openResumed(
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
     run.answers = await boundAnswers(definition, state, run.answers);
+    if (options.inputs)
+      run.inputs = await readInputs(state, options.inputs, {
+        by: options.by ?? null,
+        now: run.now(),
+      });
     takeUp(run, grant === undefined ? grant : checkedGrant(grant), grantedBy(run, options));
     return run;
   }
+  const [lateInput] = Object.keys(options.inputs ?? {});
+  if (lateInput !== undefined)
+    throw new AgentError(
+      'not_resumable',
+      `This execution is ${state.status}, so the answer for ${show(lateInput)} comes too late: nothing was run.`,
+      { details: { status: state.status, missing: [] } },
+    );
   const [late] = run.answers;
   if (late) {
     const [callId, answer] = late;
@@ -149,7 +163,11 @@ export const openExecution = (state: AgentState, method: string): AgentError =>
   new AgentError(
     'execution_open',
     `${method}() got a state whose execution is ${state.status}. Continue it with resume(state${
-      state.pendingApprovals.length > 0 ? ', { approvals }' : ''
+      state.pendingApprovals.length > 0
+        ? ', { approvals }'
+        : state.pendingInputs.length > 0
+          ? ', { inputs }'
+          : ''
     }), or end it with stop(state).`,
     { details: { status: state.status, executionId: state.execution.id } },
   );

@@ -29,7 +29,15 @@ export interface Journal {
    */
   confirm(): Promise<void> | undefined;
   /** Records the start of a tool. The checkpoint is null if the current step is already saved. */
-  start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void>;
+  start(
+    callId: string,
+    tool: AnyTool,
+    checkpoint: Checkpoint | null,
+    /** Whether the call runs again, with the input that it has asked for. */
+    isContinued: boolean,
+  ): Promise<void>;
+  /** Records that answers of the user are in the state of the checkpoint, so that they are not read again. */
+  answered(inputIds: readonly string[], tool: string, checkpoint: Checkpoint): void;
   /** Records the result of a call, at the latest with the step. The checkpoint is as in `start`. */
   finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void;
   /** Writes the end of a run with its state. Events of a pause are published only after that. */

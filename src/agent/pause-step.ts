@@ -2,12 +2,14 @@ import { isoTime } from '../clock.ts';
 import { bothRedactors } from '../errors/redactor.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { shownApprovals } from '../events/shown-approvals.ts';
+import { shownInputs } from '../events/shown-inputs.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash } from '../tools/arguments.ts';
 import { AgentStatus } from './agent-status.ts';
 import { bookExecution, bookSession } from './execution.ts';
 import { familyRedactor } from './family-redactor.ts';
 import type { Checkpoint } from './journal.ts';
+import { pendingInputsOf } from './open-inputs.ts';
 import type { Run } from './run.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -19,6 +21,9 @@ export function pauseStep(run: Run, draft: StepDraft): void {
   const { state } = run;
   const booking = bookingOf(draft, now, null);
   const pendingApprovals = pendingOf(draft, state.execution.id);
+  const pendingInputs = pendingInputsOf(draft, state.execution.id);
+  // each pause asks what is still open, because a reader drops the questions when the run continues
+  run.newInputs = pendingInputs.filter(({ path }) => path.length === 0);
   run.newApprovals = pendingApprovals.filter(
     ({ callId, path }) => path.length === 0 && !draft.announced.has(callId),
   );
@@ -30,9 +35,15 @@ export function pauseStep(run: Run, draft: StepDraft): void {
     status: AgentStatus.Paused,
     unfinishedStep: unfinishedStep(draft, state.execution.id, workedMs(draft, now)),
     pause: {
-      kind: pendingApprovals.length > 0 ? 'approval' : (firstChild?.pause?.kind ?? 'requested'),
+      kind:
+        pendingApprovals.length > 0
+          ? 'approval'
+          : pendingInputs.length > 0
+            ? 'input'
+            : (firstChild?.pause?.kind ?? 'requested'),
       at: isoTime(now),
       pendingApprovals,
+      ...(pendingInputs.length > 0 && { pendingInputs }),
     },
   });
   run.pauseReason = null;
@@ -44,6 +55,13 @@ export function announcePause(run: Run): void {
   run.emitMessage();
   if (newApprovals === null) return;
   run.newApprovals = null;
+  const newInputs = shownInputs(run.newInputs, run.redactor);
+  run.newInputs = [];
+  if (events.wants('ToolInputRequested'))
+    for (const { callId: toolCallId, tool, inputId, key, ...question } of newInputs) {
+      const { executionId: _execution, path: _path, ...asked } = question;
+      events.emit('ToolInputRequested', { tool, toolCallId, inputId, key, ...asked });
+    }
   if (events.wants('ToolApprovalRequested'))
     for (const { callId: toolCallId, tool, args, argsHash, hidden } of shownTo(run, newApprovals))
       events.emit('ToolApprovalRequested', {
@@ -82,6 +100,7 @@ export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
 function pendingOf(draft: StepDraft, executionId: string): readonly PendingApproval[] {
   return draft.openCalls.flatMap((place) => {
     const { id, name, args } = draft.calls[place] as ToolCall; // a valid index
+    if (draft.inputs?.has(id)) return [];
     const child = draft.children?.get(id);
     if (!child)
       return [{ callId: id, tool: name, args, argsHash: argsHash(args), executionId, path: [] }];

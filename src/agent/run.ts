@@ -2,11 +2,9 @@ import { Cancellation, type CancelCause } from '../cancellation.ts';
 import { isoTime, msOf, stretchTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { DEFAULT_STOP, type StopReason } from '../continuation/stop-reason.ts';
-import type { GrantRecord } from '../continuation/grant-allowance.ts';
-import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { bothRedactors, type Redactor } from '../errors/redactor.ts';
-import type { EventListener, FieldsOf, PendingApproval } from '../events/agent-event.ts';
+import type { FieldsOf, PendingApproval, PendingInput } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
 import { truncatedReasoning } from '../reasoning-text.ts';
@@ -15,49 +13,14 @@ import type { ToolProgress } from '../tools/tool-progress.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStatus } from './agent-status.ts';
-import { noAnswers, readAnswers, type Answers, type Approvals } from './approval-answer.ts';
+import { noAnswers, readAnswers, type Answers } from './approval-answer.ts';
 import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
+import type { DurableOptions } from './run-options.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
 import type { LoadedTools } from './sourced-tools.ts';
-
-/** Options of all methods that run an agent. Without `ToolName` they fit every agent. */
-export interface RunOptions<ToolName extends string = never> {
-  readonly executionId?: string;
-  readonly signal?: AbortSignal;
-  /** Listener for every event of this run, nested agents included. */
-  readonly wiretap?: EventListener;
-  /** Names of the tools that the model sees in this run. Default: those of the agent. Calls of other tools do not run. */
-  readonly activeTools?: readonly ToolName[];
-  /** User on whose behalf the run works, for capabilities with a connection per user. A session passes its owner. */
-  readonly owner?: string;
-}
-
-export interface ResumeOptions<ToolName extends string = never> extends RunOptions<ToolName> {
-  readonly approvals?: Approvals;
-  readonly grant?: Grants;
-  /** Who gives the grant and the answers. Stored in `execution.grantLog` and the results of those calls. */
-  readonly by?: string;
-}
-
-/**
- * The options of a call, with `deps` required if the agent needs them. `deps` are dependencies of tools, hooks and
- * criteria, such as connections and clients. They are never stored.
- */
-export type WithDeps<Options, Deps> = {} extends Deps
-  ? [options?: Options & { readonly deps?: Deps }]
-  : [options: Options & { readonly deps: Deps }];
-
-/** Options that a session adds. */
-export interface DurableOptions extends ResumeOptions<string> {
-  readonly deps?: Readonly<Record<string, unknown>>;
-  readonly journal?: Journal;
-  /** Stored answers with who gave them, in place of `approvals`. */
-  readonly answers?: Answers;
-  /** Authority and time of the grant. Default: an operator, now. */
-  readonly granted?: Pick<GrantRecord, 'authority' | 'at'>;
-}
+import { noInputs, type InputsGiven } from './open-inputs.ts';
 
 /** One run or resume: everything that the loop needs besides the state. */
 export class Run implements CallFrame {
@@ -79,6 +42,8 @@ export class Run implements CallFrame {
   readonly owner: string | null;
   /** Answers to pending calls by call id, bound to their calls before the run continues. */
   answers: Answers;
+  /** Answers to questions of tools by input id. */
+  inputs: InputsGiven;
   /** Null outside of a session. */
   readonly journal: Journal | null;
   /** Call ids used in this execution. */
@@ -97,6 +62,8 @@ export class Run implements CallFrame {
   pendingMessage: FieldsOf<'MessageAdded'> | null = null;
   /** New pending approvals: set by a pause, emitted at the end of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
+  /** New questions of tools, like `newApprovals`. */
+  newInputs: readonly PendingInput[] = [];
   /** Set once this agent calls another. */
   family: FamilyAccount | null = null;
   /** Whether a model call of this nested agent was admitted and has not ended. */
@@ -130,6 +97,7 @@ export class Run implements CallFrame {
     this.offered = offeredTools(agent, this.activeTools, agent.toolSources.length > 0);
     this.owner = options.owner ?? parent?.owner ?? null;
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
+    this.inputs = parent?.inputs ?? options.givenInputs ?? noInputs;
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;

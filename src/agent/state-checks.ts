@@ -91,6 +91,31 @@ const approvalFields = fields({
   executionId: 'string?',
   path: 'list',
 });
+const questionFields = fields({
+  key: 'string',
+  message: 'string',
+  schema: 'object?',
+  url: 'string?',
+});
+const pendingInputFields = fields({
+  inputId: 'string',
+  callId: 'string',
+  key: 'string',
+  tool: 'string',
+  message: 'string',
+  executionId: 'string',
+  path: 'list',
+  schema: 'object?',
+  url: 'string?',
+});
+const openInputFields = fields({
+  callId: 'string',
+  round: 'number',
+  questions: 'list',
+  answers: 'list',
+  state: 'string??',
+});
+const inputRecordFields = fields({ inputId: 'string', key: 'string', answer: 'object' });
 const evaluationFields = fields({ criterion: 'string', decision: 'string', reason: 'string' });
 
 const resultFields = fields({ callId: 'string', kind: 'string', files: 'list?', content: 'list?' });
@@ -225,6 +250,18 @@ const unfinishedProblem = (step: unknown): Problem | null =>
   within(
     '.toolSchemas',
     listProblem(fieldOf(step, 'toolSchemas') ?? [], (item) => recordProblem(item, schemaFields)),
+  ) ??
+  within('.inputs', listProblem(fieldOf(step, 'inputs') ?? [], openInputProblem));
+
+const openInputProblem = (open: unknown): Problem | null =>
+  recordProblem(open, openInputFields) ??
+  within(
+    '.questions',
+    listProblem(fieldOf(open, 'questions'), (item) => recordProblem(item, questionFields)),
+  ) ??
+  within(
+    '.answers',
+    listProblem(fieldOf(open, 'answers'), (item) => recordProblem(item, inputRecordFields)),
   );
 
 function outcomeProblem(outcome: unknown): Problem | null {
@@ -242,7 +279,16 @@ function pauseProblem(pause: unknown): Problem | null {
   return (
     recordProblem(pause, pauseFields) ??
     pauseKindProblem(fieldOf(pause, 'kind')) ??
-    within('.pendingApprovals', listProblem(fieldOf(pause, 'pendingApprovals') ?? [], isApproval))
+    within(
+      '.pendingApprovals',
+      listProblem(fieldOf(pause, 'pendingApprovals') ?? [], isApproval),
+    ) ??
+    within(
+      '.pendingInputs',
+      listProblem(fieldOf(pause, 'pendingInputs') ?? [], (item) =>
+        recordProblem(item, pendingInputFields),
+      ),
+    )
   );
 }
 

@@ -189,7 +189,7 @@ const brokenDocuments: readonly (readonly [document: unknown, says: string])[] =
   ],
   [
     { ...sound, pause: { kind: 'aproval', at: '' } },
-    'pause.kind is "aproval", expected one of approval, requested, handover, fork',
+    'pause.kind is "aproval", expected one of approval, input, requested, handover, fork',
   ],
   [{ ...sound, pause: { kind: 'approval' } }, 'pause.at is undefined, expected a string'],
   [

@@ -1,20 +1,33 @@
 import { needsCounts } from '../continuation/retry-account.ts';
 import { isRecord } from '../json.ts';
+import type { AgentStateData } from './agent-state.ts';
 import type { UnfinishedStep } from './agent-step.ts';
-import type { Execution } from './execution.ts';
 
 /** The highest version that this release reads. */
 export const STATE_VERSION = 2;
 
+/** The parts of a state that decide its version. */
+export type VersionedState = Pick<AgentStateData, 'execution'> & {
+  readonly unfinishedStep?:
+    | (Pick<UnfinishedStep, 'results'> & { readonly inputs?: unknown })
+    | null;
+  readonly pause?: { readonly pendingInputs?: unknown } | null;
+};
+
 /**
  * The version of a state: 2 if release 0.1.0 would lose something. It has one count of failures, and knows no parts of
- * results.
+ * results and no questions.
  */
-export const versionOf = (execution: Execution, unfinished: UnfinishedStep | null): 1 | 2 =>
-  needsCounts(execution) || hasParts(unfinished) ? 2 : 1;
+export const versionOf = ({ execution, unfinishedStep, pause }: VersionedState): 1 | 2 =>
+  needsCounts(execution) ||
+  hasParts(unfinishedStep) ||
+  unfinishedStep?.inputs !== undefined ||
+  pause?.pendingInputs !== undefined
+    ? 2
+    : 1;
 
 /** Whether a result of the unfinished step has parts, which its message gets when the step ends. */
-export const hasParts = (unfinished: Pick<UnfinishedStep, 'results'> | null): boolean =>
+export const hasParts = (unfinished: Pick<UnfinishedStep, 'results'> | null | undefined): boolean =>
   unfinished?.results.some(({ content }) => content !== undefined) === true;
 
 type Migration = (document: Record<string, unknown>) => Record<string, unknown>;

@@ -16,6 +16,7 @@ import type { Spending } from './family-shares.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import type { Run } from './run.ts';
+import type { OpenInput } from './open-inputs.ts';
 import type { StepSteering } from './steer-step.ts';
 
 type DraftStart = Pick<
@@ -59,6 +60,7 @@ export class StepDraft {
   results: (ToolResult | undefined)[] = [];
   /** Agents that paused inside a call, by call id. */
   children: Map<string, AgentState> | null = null;
+  inputs: Map<string, OpenInput> | null = null;
   /** Usage of those agents already in this step's totals, if it is not all of it. */
   childAccounts: Map<string, ChildAccount> | null = null;
   /** Whether a journal has saved the step with everything needed to continue it. */
@@ -165,6 +167,7 @@ export class StepDraft {
     const children = Object.entries(step.children).map(([id, json]) => [id, revive(json)] as const);
     if (children.length > 0) draft.children = new Map(children);
     if (step.toolSchemas) draft.storedSchemas = step.toolSchemas;
+    if (step.inputs) draft.inputs = new Map(step.inputs.map((open) => [open.callId, open]));
     if (step.childAccounts) draft.childAccounts = new Map(Object.entries(step.childAccounts));
     if (step.problems) draft.problems = draft.calls.map(({ id }) => own(step.problems ?? {}, id));
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));

@@ -2,7 +2,7 @@ import type { RunInput } from './enter-run.ts';
 import type { ResumeInput } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
-import type { DurableOptions } from './run.ts';
+import type { DurableOptions } from './run-options.ts';
 import { openStream, type RunStream } from './run-stream.ts';
 
 export const isResume = (input: RunInput | ResumeInput): input is ResumeInput =>

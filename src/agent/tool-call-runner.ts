@@ -7,6 +7,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn, badArguments } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
 import { ToolFailure } from '../tools/tool-failure.ts';
+import { InputRequired, type GivenInput } from '../tools/input-request.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import { recordedResult, type ResultParts } from '../tools/tool-content.ts';
 import {
@@ -19,10 +20,12 @@ import {
 import { isRevoking, type ApprovalRule } from './approval-rules.ts';
 import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
+import { emitCompleted, lostText, runsAgain } from './call-rules.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
 import { changedByHook, MissingApproval, needsApproval, revoked } from './missing-approval.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
+import { openInput, resumeInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -40,6 +43,8 @@ export class ToolCallRunner {
   /** Answer of an approver. */
   #approval: ApprovalRecord | null = null;
   #hasRun = false;
+  /** Answers to the questions that the call has asked. */
+  #input: GivenInput | null = null;
   #isTruncated = false;
   /** Set when a hook changed the arguments to ones that need approval. */
   #blocked: MissingApproval | null = null;
@@ -57,9 +62,8 @@ export class ToolCallRunner {
   /** Notes who answered the call, and for which arguments. */
   note(answer: GivenAnswer, args: JsonObject): void {
     const { by = null, at = isoTime(this.#run.now()) } = answer;
-    const isEdited = 'args' in answer && answer.args !== undefined;
-    const decision = 'deny' in answer ? 'denied' : isEdited ? 'edited' : 'approved';
-    this.#approval = { decision, by, at, argsHash: argsHash(args) };
+    const said = 'deny' in answer ? 'denied' : answer.args === undefined ? 'approved' : 'edited';
+    this.#approval = { decision: said, by, at, argsHash: argsHash(args) };
   }
 
   /** Notes the remembered approval that answers the call. */
@@ -78,13 +82,20 @@ export class ToolCallRunner {
     return edited;
   }
 
+  /** Prepares a call that runs again with the user's answers. */
+  resumeInput(): void {
+    const { approval = null } = this.#draft.inputs?.get(this.call.id) ?? {};
+    this.#approval ??= approval;
+    this.#input = resumeInput(this.#draft, this.call.id);
+  }
+
   run(tool: AnyTool, args: JsonObject, checked: unknown): Promise<void> {
     const { events, agent, cancellation } = this.#run;
     // a parallel call or the argument check may have ended the run: the step then closes this call
     if (cancellation.cause) return Promise.resolve();
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
-    const isResumed = this.#draft.children?.has(toolCallId) === true;
+    const isResumed = runsAgain(this.#draft, toolCallId);
     this.#run.emitMessage();
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
@@ -122,12 +133,14 @@ export class ToolCallRunner {
     if (this.#blocked && !this.#hasRun) this.close('blocked', this.#blocked.message);
     else if (
       !this.#paused &&
+      !(own instanceof InputRequired) &&
       returned !== own &&
       isRecord(returned) &&
       typeof returned['blocked'] === 'string'
     )
       this.close('blocked', `Blocked: ${returned['blocked']}`);
-    else this.#finish(tool, returned);
+    // like a nested pause, a question keeps the call open, regardless of hooks
+    else this.#finish(tool, own instanceof InputRequired ? own : returned);
   }
 
   /** Checks arguments that a hook changed like those of the model. An approval of the original ones does not count. */
@@ -160,9 +173,10 @@ export class ToolCallRunner {
   async #callJournaled(tool: AnyTool, checked: unknown): Promise<unknown> {
     const { journal } = this.#run;
     const draft = this.#draft;
+    const asked = draft.inputs?.has(this.call.id) === true;
     // a resumed nested agent was started earlier
     if (this.#start === null && !draft.children?.has(this.call.id))
-      this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
+      this.#start = journal?.start(this.call.id, tool, this.#checkpoint(), asked) ?? null;
     await this.#start;
     // at the last moment, because parallel calls or a hook may have delayed this call
     for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
@@ -184,7 +198,7 @@ export class ToolCallRunner {
     const run = this.#run;
     this.#hasRun = true;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
-    return callTool(tool, checked, this.call.id, run);
+    return callTool(tool, checked, this.call.id, run, this.#input);
   }
 
   async #nested(tool: AnyTool, checked: unknown): Promise<unknown> {
@@ -203,6 +217,8 @@ export class ToolCallRunner {
 
   #finish(tool: AnyTool, returned: unknown): void {
     if (this.#keepChild()) return;
+    if (returned instanceof InputRequired)
+      return openInput(this.#draft, this.call, returned, this.#approval);
     // a nested agent that was cancelled with this run has no answer: the step closes its call
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
     const { value, cut, ...parts } = recordedResult(returned, tool.maxResultChars);
@@ -239,14 +255,8 @@ export class ToolCallRunner {
 
   /** Reports a call whose process died between its start and its end. */
   reportLost(): void {
-    const { name } = this.call;
-    this.fail({
-      type: 'unknown',
-      code: 'effect_unknown',
-      message:
-        `"${name}" was started, and the process ended before its result was seen: whether it took effect is unknown. ` +
-        'It was not run again. Find out before you repeat it.',
-    });
+    const message = lostText(this.call.name);
+    this.fail({ type: 'unknown', code: 'effect_unknown', message });
   }
 
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
@@ -276,21 +286,13 @@ export class ToolCallRunner {
     if (parts.content) this.#draft.isSaved = false;
     this.#run.emitMessage();
     this.#run.journal?.finish(result, name, this.#checkpoint());
-    if (!events.wants('ToolCallCompleted')) return;
-    events.emit('ToolCallCompleted', {
-      tool: name,
-      toolCallId: id,
-      success: kind === 'ok',
-      error: kind === 'ok' ? null : (error?.message ?? kind),
-      ...(kind !== 'ok' && { errorCode: error?.code ?? kind }),
-      durationMs,
-      result: events.redacted(value),
+    const more = {
       ...(parts.files && { files: events.redacted(parts.files) }),
-      ...(this.#approval && { approval: this.#approval }),
       ...(this.#isTruncated && { truncated: true }),
       // there was no ToolCallStarted event
       ...(this.#startedAt === 0 && { args: events.redacted(argsRaw ?? args) }),
-    });
+    };
+    if (events.wants('ToolCallCompleted')) emitCompleted(events, name, result, more);
   }
 }
 

@@ -9,6 +9,8 @@ import { remember, ruleFor } from './approval-rules.ts';
 import type { AgentState } from './agent-state.ts';
 import { unbooked } from './family-shares.ts';
 import { canContinue } from './nested-agent.ts';
+import { awaitsInput, takeInputs, type OpenInput } from './open-inputs.ts';
+import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence, withoutFullStop } from '../sentence.ts';
@@ -61,7 +63,9 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     leaveBehind(draft, call.id, child);
     return runner.reject('unknown_tool', agentLeft(call.name, child, draft.offered.toolNames));
   }
-  if (isLost(run, call)) return runner.reportLost();
+  const open = draft.inputs?.get(call.id);
+  if (open && !open.isRunning && !isAnswered(run, draft, call, open)) return;
+  if (isLost(run, draft, call)) return runner.reportLost();
   const answer = draft.announced.size > 0 && !child ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
     runner.note(answer, call.args);
@@ -99,8 +103,13 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     if (!checked.ok)
       return runner.reject('bad_arguments', badArguments(call.name, checked.message));
     if (!answer && waits) return keepSchema(run, draft, tool);
-    if (!answer && tool.needsApproval && (await needsApproval(run, tool, checked.value))) {
+    // a remembered approval of its first run may have been revoked
+    const isApproved =
+      answer !== undefined || (open?.approval && open.approval.rememberedAt === undefined) === true;
+    if (!isApproved && tool.needsApproval && (await needsApproval(run, tool, checked.value))) {
       const rule = await run.cancellation.race(ruleFor(run, tool));
+      // a call that has asked for input began before its tool needed approval
+      if (rule === null && open) return runner.close('blocked', needsApprovalNow(call.name));
       if (rule === null) return keepSchema(run, draft, tool);
       runner.apply(rule, args);
     }
@@ -110,7 +119,18 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
   if (answer && 'remember' in answer && answer.remember === 'session') remember(run, tool, answer);
+  if (open) runner.resumeInput();
   await runner.run(tool, args, ready);
+}
+
+/** Records the answers that have arrived for a call, and returns whether it can run again. */
+function isAnswered(run: Run, draft: StepDraft, { name }: ToolCall, open: OpenInput): boolean {
+  const { taken, isComplete } = takeInputs(run, draft, open);
+  if (taken.length > 0 && run.journal) {
+    run.journal.answered(taken, name, checkpointOf(run, draft));
+    draft.isSaved = true;
+  }
+  return isComplete;
 }
 
 /** Counts the usage of a nested agent that gives no answer. */
@@ -121,8 +141,8 @@ function leaveBehind(draft: StepDraft, callId: string, child: AgentState): void 
 }
 
 /** Whether a dead process started the call and it must not run again. Nested agents continue from their own journal. */
-function isLost({ journal, offered }: Run, { id, name }: ToolCall): boolean {
-  if (!journal?.wasStarted(id)) return false;
+function isLost({ journal, offered }: Run, draft: StepDraft, { id, name }: ToolCall): boolean {
+  if (!journal?.wasStarted(id) || awaitsInput(draft, id)) return false;
   const tool = offered.tools.get(name);
   return tool === undefined || !(tool.idempotent || tool.agent !== undefined);
 }
@@ -156,7 +176,7 @@ export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | 
   const failed = fatal && `the run stopped on an error of ${fatal.toolName ?? 'the step'}`;
   for (const place of draft.openCalls) {
     const runner = new ToolCallRunner(run, draft, place);
-    if (isLost(run, runner.call)) runner.reportLost();
+    if (isLost(run, draft, runner.call)) runner.reportLost();
     else if (cause?.by === 'deadline')
       runner.close('timeout', 'Not finished: the time limit was reached.');
     else
@@ -172,6 +192,9 @@ const changedMeanwhile = (name: string): string =>
 
 const notAsApproved = (name: string): string =>
   `Blocked: the arguments of "${name}" are not those that a person has approved. It was not run.`;
+
+const needsApprovalNow = (name: string): string =>
+  `Blocked: "${name}" needs approval now, and this call began without one. It was not run again.`;
 
 /** Of a step that an earlier version of the agent has begun. */
 const toolLeft = (name: string, known: readonly string[]): string =>

@@ -1,4 +1,5 @@
 import type { UnfinishedStep } from './agent-step.ts';
+import { openInputsIn } from './open-inputs.ts';
 import type { StepDraft } from './step-draft.ts';
 
 /** Returns the step with its open calls, paused nested agents and problems. */
@@ -7,17 +8,18 @@ export function unfinishedStep(
   executionId: string,
   durationMs: number,
 ): UnfinishedStep {
-  const { children, problems, childAccounts } = draft;
+  const { children, inputs, problems, childAccounts } = draft;
   const paused = Array.from(children ?? [], ([id, child]) => [id, child.toJSON()] as const);
   // Object.assign is faster than a spread, and a journal needs this once per step
   const step = draft.toStep(executionId, durationMs, draft.errors, null);
   const toolSchemas = openSchemas(draft);
   const more: Pick<
     UnfinishedStep,
-    'type' | 'children' | 'problems' | 'childAccounts' | 'toolSchemas'
+    'type' | 'children' | 'inputs' | 'problems' | 'childAccounts' | 'toolSchemas'
   > = {
     type: 'tool_calls',
     children: Object.fromEntries(paused),
+    ...(inputs && { inputs: openInputsIn(draft, inputs) }),
     ...(problems && { problems: openProblems(draft, problems) }),
     ...(childAccounts && { childAccounts: Object.fromEntries(childAccounts) }),
     ...(toolSchemas.length > 0 && { toolSchemas }),

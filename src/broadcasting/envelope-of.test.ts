@@ -63,6 +63,14 @@ describe('events with an envelope', () => {
       result: 1,
     },
     ToolApprovalRequested: { tool: 't', toolCallId: 'c', args: {} },
+    ToolInputRequested: {
+      tool: 't',
+      toolCallId: 'c',
+      inputId: 'c/k',
+      key: 'k',
+      message: 'Sure?',
+      schema: {},
+    },
     TokenUsageReported: { usage, cost: null },
     AgentStepCompleted: {
       stepNumber: 1,
@@ -104,6 +112,7 @@ describe('events with an envelope', () => {
     'ToolProgress agent.tool.progress',
     'ToolCallCompleted agent.tool.completed',
     'ToolApprovalRequested agent.approval.requested',
+    'ToolInputRequested agent.input.requested',
   ];
   const messages = ['MessageAdded agent.message'];
   const trace = ['ContinuationEvaluated agent.continuation'];

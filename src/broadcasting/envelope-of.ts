@@ -9,6 +9,7 @@ import {
   continuation,
   discarded,
   ended,
+  inputRequested,
   message,
   modelFallback,
   paused,
@@ -60,6 +61,7 @@ const tools: Rules = {
   ToolProgress: rule('agent.tool.progress', toolProgress),
   ToolCallCompleted: rule('agent.tool.completed', toolCompleted),
   ToolApprovalRequested: rule('agent.approval.requested', approvalRequested),
+  ToolInputRequested: rule('agent.input.requested', inputRequested),
 };
 const trace: Rules = { ContinuationEvaluated: rule('agent.continuation', continuation) };
 const stream: Rules = { StreamDiscarded: rule('agent.stream.discarded', discarded) };

@@ -5,12 +5,13 @@ import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
 
-export type RefField = 'content' | 'args' | 'result' | 'evaluations' | 'last_response';
+export type RefField = 'content' | 'args' | 'schema' | 'result' | 'evaluations' | 'last_response';
 
 /** Fields that a ref can fetch, and the event field that has the value. */
 const sources: Readonly<Record<RefField, Partial<Record<AgentEventType, string>>>> = {
   content: { MessageAdded: 'content' },
   args: { ToolCallStarted: 'args', ToolApprovalRequested: 'args', ToolCallCompleted: 'args' },
+  schema: { ToolInputRequested: 'schema' },
   result: { ToolCallCompleted: 'result' },
   evaluations: { ContinuationEvaluated: 'outcome' },
   last_response: { AgentFinished: 'outputText', AgentFailed: 'outputText' },

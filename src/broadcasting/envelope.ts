@@ -125,6 +125,18 @@ export interface EnvelopePayloads {
     /** JSON pointers to hidden values in `args`. Absent if nothing is hidden. */
     readonly hidden?: readonly string[];
   };
+  readonly 'agent.input.requested': {
+    readonly tool: string;
+    readonly tool_call_id: string;
+    /** Id of the question; an answer names it. */
+    readonly input_id: string;
+    readonly key: string;
+    readonly message: string;
+    /** JSON Schema of the form; absent if `url` is set. */
+    readonly schema?: JsonValue | TruncatedValue;
+    /** Address to open. It comes from the tool, so show where it leads before it is opened. */
+    readonly url?: string;
+  };
   readonly 'agent.continuation': {
     readonly step: number;
     readonly should_continue: boolean;
@@ -199,6 +211,7 @@ export interface WireAction {
   readonly grant?: Grants;
   readonly minimum?: Grants;
   readonly call_ids?: readonly string[];
+  readonly input_ids?: readonly string[];
   readonly until?: string;
   readonly option?: string | null;
 }

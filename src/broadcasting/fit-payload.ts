@@ -107,6 +107,11 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
     ['hidden', anywhere],
     ['tool', shortText],
   ],
+  'agent.input.requested': [
+    ['schema', truncate('schema', jsonText)],
+    ['message', shortText],
+    ['tool', shortText],
+  ],
   'agent.continuation': [['evaluations', truncate('evaluations', evaluationsText)]],
 };
 

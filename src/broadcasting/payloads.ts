@@ -177,6 +177,24 @@ export const approvalRequested: PayloadOf<'agent.approval.requested', 'ToolAppro
   ...(hidden && { hidden }),
 });
 
+export const inputRequested: PayloadOf<'agent.input.requested', 'ToolInputRequested'> = ({
+  tool,
+  toolCallId,
+  inputId,
+  key,
+  message: asked,
+  schema,
+  url,
+}) => ({
+  tool,
+  tool_call_id: toolCallId,
+  input_id: inputId,
+  key,
+  message: asked,
+  ...(schema && { schema }),
+  ...(url !== undefined && { url }),
+});
+
 export const continuation: PayloadOf<'agent.continuation', 'ContinuationEvaluated'> = ({
   stepNumber,
   outcome,

@@ -22,19 +22,22 @@ export function pausePayload({
   kind,
   reason,
   pendingApprovals,
+  pendingInputs = [],
 }: EventOf<'AgentPaused'>): StopPayload & StopTexts {
   const explanation = explainStatus({
     status: 'paused',
     pause: { kind, reason },
     pendingApprovals,
+    pendingInputs,
   });
   const count = pendingApprovals.length;
+  const asks = pendingInputs.length > 0;
   const texts = textsOf(explanation);
   return {
     stop_reason: null,
     stop_message: texts.stop_message,
     resolved_by: null,
-    remedy: count === 0 ? resumeIt : count === 1 ? answerIt : answerThem,
+    remedy: count === 1 ? answerIt : count > 1 ? answerThem : asks ? answerQuestions : resumeIt,
     error_message: null,
     last_response: null,
     explanation: texts.explanation,
@@ -43,4 +46,5 @@ export function pausePayload({
 
 const answerIt: Remedy = Object.freeze({ text: 'approve or deny the call.' });
 const answerThem: Remedy = Object.freeze({ text: 'approve or deny each call.' });
+const answerQuestions: Remedy = Object.freeze({ text: 'answer each question.' });
 const resumeIt: Remedy = Object.freeze({ text: 'resume the session.' });

@@ -22,8 +22,9 @@ function wireAction(action: ExplanationAction): WireAction {
     case 'grant':
       return { kind, text, grant: action.grant, minimum: action.minimum };
     case 'approve':
-    case 'input':
       return { kind, text, call_ids: action.callIds };
+    case 'input':
+      return { kind, text, call_ids: action.callIds, input_ids: action.inputIds };
     case 'wait':
       return { kind, text, until: action.until };
     case 'change':

@@ -2,6 +2,7 @@ import { uuid } from '../ids.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { Session } from '../sessions/session.ts';
 import { askApproval, type Answer } from './ask-approval.ts';
+import { askInput } from './ask-input.ts';
 import type { CliContext } from './cli-context.ts';
 import type { CliSignal } from './cli-io.ts';
 import { exitCodeOf, exitCodeOfSignal } from './exit-codes.ts';
@@ -12,6 +13,7 @@ import { liveOutput } from './run-reporter.ts';
 import type { Project } from './project.ts';
 import { reportSession } from './report-session.ts';
 import { printEnding } from './run-ending.ts';
+import { visibleLines } from '../visible-text.ts';
 
 /** Milliseconds in which a step may finish after SIGTERM. */
 const GRACE_MS = 10_000;
@@ -61,7 +63,11 @@ export async function driveSession(
       session = await settled(project, sessionId, failed);
       await report.catchUp();
       output.rest();
-    } while (!watch.signal && (await answer(context, project, session, options, watch)));
+    } while (
+      !watch.signal &&
+      ((await answer(context, project, session, options, watch)) ||
+        (await answerInputs(context, project, session, options, watch)))
+    );
     // it may have ended before it could be stopped
     const isTruncated = watch.signal !== null && session.status !== 'completed';
     const code = isTruncated ? exitCodeOfSignal(watch.signal) : exitCodeOf(session);
@@ -137,6 +143,33 @@ async function answer(
     }
   }
   return hasAnswered;
+}
+
+/** Asks for the answers to questions of tools. False if none was answered. */
+async function answerInputs(
+  context: CliContext,
+  { runtime, owner }: Project,
+  { id, pendingInputs }: Session,
+  { isStopping = false }: DriveOptions,
+  watch: SignalWatch,
+): Promise<boolean> {
+  if (!context.io.isTTY || context.isJson || isStopping) return false;
+  for (const [i, question] of pendingInputs.entries()) {
+    for (;;) {
+      const said = await watch.asking(() => askInput(context, question));
+      if (said === null) return i > 0;
+      const { inputId, executionId } = question;
+      try {
+        await runtime.answer(id, inputId, { owner, executionId, answer: said });
+        break;
+      } catch (error) {
+        // the content does not match the schema: ask again
+        if (!AgentError.is(error, 'invalid_input')) throw error;
+        context.note(`  ${visibleLines(error.message)}`);
+      }
+    }
+  }
+  return pendingInputs.length > 0;
 }
 
 interface SignalWatch {

@@ -1,7 +1,8 @@
 import type { Grants } from '../continuation/grants.ts';
-import type { PendingApproval } from '../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../events/agent-event.ts';
 import { hiddenText } from '../events/hidden-args.ts';
 import { moneyText } from '../number-text.ts';
+import { inputFieldsOf } from '../ui/input-fields.ts';
 import { visibleJson, visibleText } from '../visible-text.ts';
 
 /** Formats a cost; empty if no price is known. */
@@ -38,6 +39,15 @@ export function askedText({ tool, args, hidden }: PendingApproval, most: number)
   ]
     .filter((part) => part !== '')
     .join(' ');
+}
+
+/** Formats a question of a tool, with its address or the fields of its form. */
+export function questionText({ tool, message, url, schema }: PendingInput, most: number): string {
+  const fields = inputFieldsOf(schema)?.map(
+    ({ name, kind, isRequired }) => `${oneLine(name, 60)}${isRequired ? '' : '?'}: ${kind}`,
+  );
+  const answer = fields ? `{ ${fields.join(', ')} }` : argsSummary(schema, most);
+  return `${oneLine(tool, 80)} asks: ${oneLine(message, most)} ${oneLine(url ?? answer, Math.max(most, 300))}`.trim();
 }
 
 const isEmpty = (args: unknown): boolean =>

@@ -8,6 +8,7 @@ Examples:
   $ onward explain last                            why it continued, step by step, and why it stopped
   $ onward resume last --grant steps=5             continue past a limit with this grant
   $ onward approve last                            approve the call that needs approval
+  $ onward answer last --decline                   decline the question that a tool asks
   $ onward init my-agents                          create a small project
   $ onward serve --port 8080                       the API in production; more processes: onward worker
 
@@ -28,7 +29,7 @@ export const exitCodeHelp: string = `Exit codes of onward:
 
 ${exitCodeTable()}
 
-run, resume, approve and deny end with the code of the run. stop, explain, sessions and recover end with 0 when they
+run, resume, approve, deny and answer end with the code of the run. stop, explain, sessions and recover end with 0 when they
 succeed, however the run ended.
 `;
 
@@ -40,7 +41,7 @@ Ctrl-C stops the run, which can be resumed; a second one exits immediately. SIGT
 session to another process.
 
 --json writes one JSON object per line: the envelopes that a UI gets (agent.status, agent.message, agent.step.*,
-agent.tool.*, agent.approval.requested, agent.continuation, agent.stream.*), and last
+agent.tool.*, agent.approval.requested, agent.input.requested, agent.continuation, agent.stream.*), and last
   {"type":"result","session_id":…,"status":…,"stop_reason":…,"exit_code":…,"output":…,"explanation":…,"next":[…]}
 
 Examples:
@@ -112,6 +113,17 @@ Examples:
   $ onward approve last --all
   $ onward approve last --args '{"id": 7}'
   $ onward deny last --reason "still in use"
+`;
+
+export const inputHelp = `
+Without an input id, the only question that waits is answered. The content of a form is a JSON object, which is checked
+against the schema of the question. A question with an address takes --accept once you have finished there: look at its
+host before you open it, because the tool sends the address.
+
+Examples:
+  $ onward answer last --content '{"sure": true}'
+  $ onward answer last call_1/login --accept
+  $ onward answer last --decline
 `;
 
 export const backupHelp = `

@@ -1,3 +1,4 @@
+import type { PendingInput } from '../events/agent-event.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StopSentence } from '../trace/index.ts';
 import { quoted, type CliContext } from './cli-context.ts';
@@ -6,7 +7,7 @@ import { grantText, oneLine, shortId } from './format.ts';
 /** Returns the exact commands to type next: to answer, to continue, or to send a new message. */
 export function nextCommands(
   context: Pick<CliContext, 'command'>,
-  session: Pick<Session, 'id' | 'pendingApprovals'>,
+  session: Pick<Session, 'id' | 'pendingApprovals' | 'pendingInputs'>,
   stop: StopSentence | null,
 ): readonly string[] {
   const id = shortId(session.id);
@@ -14,6 +15,10 @@ export function nextCommands(
     switch (action.kind) {
       case 'approve':
         return answerCommands(context, id, session.pendingApprovals);
+      case 'input':
+        return session.pendingInputs.flatMap((question) =>
+          inputCommands(context, id, question, session.pendingInputs.length === 1),
+        );
       case 'grant':
         return [context.command('resume', id, '--grant', grantText(action.grant))];
       case 'resume':
@@ -23,7 +28,6 @@ export function nextCommands(
       case 'new_message':
         return [context.command('run', "'…'", '--session', id)];
       // a text says what to do, and no command does it
-      case 'input':
       case 'wait':
       case 'change':
       case 'ask_operator':
@@ -45,4 +49,18 @@ function answerCommands(
     ...calls.map((call) => context.command('approve', id, ...call)),
     context.command('deny', id, ...which, '--reason', "'…'"),
   ];
+}
+
+/** Returns the commands that answer a question; the only one need not be named. */
+function inputCommands(
+  context: Pick<CliContext, 'command'>,
+  id: string,
+  { inputId, url }: PendingInput,
+  isOnly: boolean,
+): readonly string[] {
+  const which = isOnly ? [] : [quoted(oneLine(inputId, Infinity))];
+  const accept = url === undefined ? ['--content', "'{…}'"] : ['--accept'];
+  return [accept, ['--decline']].map((answer) =>
+    context.command('answer', id, ...which, ...answer),
+  );
 }

@@ -9,6 +9,7 @@ import {
   devHelp,
   exitCodeHelp,
   explainHelp,
+  inputHelp,
   mainHelp,
   pricesHelp,
   resumeHelp,
@@ -172,6 +173,16 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     .action(async (session: string, call: string | undefined, _options, command: Command) => {
       const { deny } = await import('./commands/answer.ts');
       await act(command, (context) => deny(context, session, call, command.opts()));
+    });
+  working(add(program, 'answer <session> [input]', 'answer a question of a tool', inputHelp))
+    .option('--content <json>', 'the fields of the form')
+    .option('--accept', 'the address was opened and everything there is done')
+    .option('--decline', 'no answer, on purpose')
+    .option('--cancel', 'no answer')
+    .option('--execution <id>', 'execution in which you saw the question')
+    .action(async (session: string, input: string | undefined, _options, command: Command) => {
+      const { answerQuestion } = await import('./commands/answer-question.ts');
+      await act(command, (context) => answerQuestion(context, session, input, command.opts()));
     });
   add(program, 'stop <session>', 'stop a session, in any process')
     .option('-r, --reason <text>', 'reason, which is recorded')

@@ -5,7 +5,7 @@ import { readTrace, type StopSentence, type Trace } from '../trace/index.ts';
 import { counted, durationText } from '../number-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { exitCodes } from './exit-codes.ts';
-import { costText, oneLine, shortId, askedText } from './format.ts';
+import { costText, oneLine, questionText, shortId, askedText } from './format.ts';
 import { nextCommands } from './next-commands.ts';
 import type { Project } from './project.ts';
 
@@ -38,6 +38,7 @@ export async function printEnding(
   const change = trace.stop && changeLine(trace.stop);
   if (change) note(`  ${change}`);
   for (const call of session.pendingApprovals) note(`  ${askedText(call, 300)}`);
+  for (const question of session.pendingInputs) note(`  ${questionText(question, 300)}`);
   for (const line of next) note(`  ${paintNote('cyan', line)}`);
   note(
     paintNote(
@@ -94,6 +95,17 @@ function resultLine(
       execution_id: call.executionId,
       ...(call.hidden && { hidden: call.hidden }),
       path: call.path,
+    })),
+    pending_inputs: session.pendingInputs.map((question) => ({
+      input_id: question.inputId,
+      tool_call_id: question.callId,
+      tool: question.tool,
+      key: question.key,
+      message: question.message,
+      ...(question.schema && { schema: question.schema }),
+      ...(question.url !== undefined && { url: question.url }),
+      execution_id: question.executionId,
+      path: question.path,
     })),
     next,
     explain: context.command('explain', shortId(session.id)),

@@ -52,19 +52,26 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   const { session, detail, status } = active;
 
   // an event in the open session changes the list
-  const news = [sessionId, status, session.approvals.length, session.stop?.timestamp].join();
+  const news = [
+    sessionId,
+    status,
+    session.approvals.length,
+    session.inputs.length,
+    session.stop?.timestamp,
+  ].join();
   const listedNews = useRef(news);
   useEffect(() => {
     if (listedNews.current !== news) refresh();
     listedNews.current = news;
   }, [refresh, news]);
   const listed = sessions.sessions?.find(({ id }) => id === sessionId) ?? null;
-  const { approvals, stop } = session;
+  const { approvals, inputs, stop } = session;
   const { problem, trace } = active;
   const step = trace?.status === 'processing' ? trace.totals.steps.used + 1 : null;
   const head = useMemo(
-    () => sessionHead(sessionId, { detail, status, approvals, stop, problem, step }, listed),
-    [sessionId, detail, status, approvals, stop, problem, step, listed],
+    () =>
+      sessionHead(sessionId, { detail, status, approvals, inputs, stop, problem, step }, listed),
+    [sessionId, detail, status, approvals, inputs, stop, problem, step, listed],
   );
   const { heading, words } = head;
   useEffect(() => {
@@ -174,6 +181,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
         status={words}
         // the chat announces messages itself
         approvals={route.view === 'chat' ? [] : approvals.map(({ tool }) => tool)}
+        inputs={route.view === 'chat' ? [] : inputs.map(({ tool }) => tool)}
         stop={
           route.view !== 'chat' && active.trace?.stop
             ? explanationLine(active.trace.stop.explanation)

@@ -16,20 +16,23 @@ export interface SessionHead {
 export function sessionHead(
   sessionId: string | null,
   active: Pick<ActiveSession, 'detail' | 'status' | 'problem'> &
-    Pick<ActiveSession['session'], 'approvals' | 'stop'> & {
+    Pick<ActiveSession['session'], 'approvals' | 'inputs' | 'stop'> & {
       /** Number of the current step in the view; null while unknown. */
       readonly step: number | null;
     },
   listed: SessionSummary | null,
 ): SessionHead {
-  const { detail, status, approvals, stop, problem, step } = active;
+  const { detail, status, approvals, inputs, stop, problem, step } = active;
   if (sessionId === null) return { heading: 'New session', words: null, agent: null, open: null };
   if (problem?.isNotFound)
     return { heading: 'Session not found', words: null, agent: null, open: null };
   const title = detail?.title ?? listed?.title ?? null;
   const waiting = Math.max(approvals.length, detail?.pendingApprovals.length ?? 0);
+  const asked = Math.max(inputs.length, detail?.pendingInputs.length ?? 0);
   const stopReason = stop?.stop_reason ?? detail?.stopReason ?? null;
-  const words = detail ? statusText({ status, stopReason, approvals: waiting }) : null;
+  const words = detail
+    ? statusText({ status, stopReason, approvals: waiting, inputs: asked })
+    : null;
   return {
     heading: title ?? (detail ? 'Untitled' : null),
     words,
@@ -37,7 +40,7 @@ export function sessionHead(
     open:
       words === null
         ? null
-        : { id: sessionId, title, status, ...reasonOf(status, words, approvals, step) },
+        : { id: sessionId, title, status, ...reasonOf(status, words, active, step) },
   };
 }
 
@@ -45,7 +48,7 @@ export function sessionHead(
 function reasonOf(
   status: ActiveSession['status'],
   words: string,
-  approvals: ActiveSession['session']['approvals'],
+  { approvals, inputs }: Pick<ActiveSession['session'], 'approvals' | 'inputs'>,
   step: number | null,
 ): Pick<OpenSession, 'reason' | 'isWhole'> {
   const [first] = approvals;
@@ -55,6 +58,15 @@ function reasonOf(
         approvals.length === 1
           ? `${first.tool} needs approval`
           : `${approvals.length} approvals needed`,
+      isWhole: true,
+    };
+  const [question] = inputs;
+  if (status === 'paused' && question)
+    return {
+      reason:
+        inputs.length === 1
+          ? `${question.tool} needs an answer`
+          : `${inputs.length} answers needed`,
       isWhole: true,
     };
   if (status === 'processing' && step !== null)

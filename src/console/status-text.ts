@@ -27,11 +27,14 @@ export interface StatusFacts {
   readonly stopReason: string | null;
   /** Number of calls that need approval. */
   readonly approvals: number;
+  /** Number of questions of tools. */
+  readonly inputs?: number;
 }
 
 /** Returns `Stopped · step limit` or `Needs approval`: a status always has its reason, if there is one. */
-export function statusText({ status, stopReason, approvals }: StatusFacts): string {
+export function statusText({ status, stopReason, approvals, inputs = 0 }: StatusFacts): string {
   if (status === 'paused' && approvals > 0) return 'Needs approval';
+  if (status === 'paused' && inputs > 0) return 'Needs an answer';
   const isStop = status === 'stopped' || status === 'failed';
   const cause = isStop && stopReason !== null ? (own(causes, stopReason) ?? stopReason) : null;
   return cause === null ? words[status] : `${words[status]} · ${cause}`;

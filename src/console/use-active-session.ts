@@ -58,7 +58,8 @@ export function useActiveSession(
   const session = useAgentSession(live ?? { source: null });
   const { executionId } = session.state;
   const status = executionId === null ? null : session.status;
-  const stamp = [round, status, executionId, session.stop?.timestamp, session.approvals.length];
+  const waiting = session.approvals.length + session.inputs.length;
+  const stamp = [round, status, executionId, session.stop?.timestamp, waiting];
   const { detail, problem } = useDetail(api, sessionId, stamp.join(), known);
   const shownStatus = status ?? detail?.status ?? 'idle';
 

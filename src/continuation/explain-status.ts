@@ -6,11 +6,16 @@ export interface ExplainableStatus {
   readonly status: string;
   readonly pause?: { readonly kind: string; readonly reason?: string | null } | null;
   readonly pendingApprovals?: readonly WaitingCall[];
+  readonly pendingInputs?: readonly WaitingQuestion[];
 }
 
 interface WaitingCall {
   readonly callId: string;
   readonly tool: string;
+}
+
+interface WaitingQuestion extends WaitingCall {
+  readonly inputId: string;
 }
 
 /** Explains a run without a final outcome: paused, busy, not started, or ended without a record. */
@@ -46,18 +51,32 @@ export function statusParts(state: ExplainableStatus): ExplanationParts {
   }
 }
 
-function pauseText({ pause, pendingApprovals = [] }: ExplainableStatus): string {
-  const [first] = pendingApprovals;
-  const asks = pause?.kind === 'input' ? 'needs an answer' : 'needs approval';
-  if (first && pendingApprovals.length === 1) return `${first.tool} ${asks}`;
-  if (first)
-    return `${pendingApprovals.length} calls ${pause?.kind === 'input' ? 'need answers' : 'need approval'}: ${toolsOf(pendingApprovals)}`;
+function pauseText({
+  pause,
+  pendingApprovals = [],
+  pendingInputs = [],
+}: ExplainableStatus): string {
+  const reasons = [
+    ...(pendingApprovals.length > 0 ? [approvalText(pendingApprovals)] : []),
+    ...(pendingInputs.length > 0 ? [inputText(pendingInputs)] : []),
+  ];
+  if (reasons.length > 0) return reasons.join(', and ');
   if (pause?.kind === 'fork') return 'this fork has not been resumed';
   const reason = withoutFullStop(pause?.reason ?? '');
   return reason === '' || reason === ON_REQUEST
     ? 'it was paused on request'
     : `it was paused: ${reason}`;
 }
+
+const approvalText = (calls: readonly WaitingCall[]): string =>
+  calls.length === 1
+    ? `${toolsOf(calls)} needs approval`
+    : `${calls.length} calls need approval: ${toolsOf(calls)}`;
+
+const inputText = (questions: readonly WaitingQuestion[]): string =>
+  questions.length === 1
+    ? `${toolsOf(questions)} needs an answer`
+    : `${questions.length} questions need answers: ${toolsOf(questions)}`;
 
 /** Default reason of a pause. */
 const ON_REQUEST = 'on request';
@@ -66,35 +85,36 @@ const toolsOf = (calls: readonly WaitingCall[]): string =>
   [...new Set(calls.map(({ tool }) => tool))].join(', ');
 
 function pauseActions({
-  pause,
   pendingApprovals = [],
+  pendingInputs = [],
 }: ExplainableStatus): readonly ExplanationAction[] {
-  const callIds = pendingApprovals.map(({ callId }) => callId);
-  if (callIds.length === 0)
-    return [
-      {
-        kind: 'resume',
-        text: 'To continue, resume it.',
-        developerText: 'call resume(state).',
-      },
-    ];
-  const which = callIds.length === 1 ? toolsOf(pendingApprovals) : 'each of the calls';
-  if (pause?.kind === 'input')
-    return [
-      {
-        kind: 'input',
-        callIds,
-        text: `To continue, answer ${which}.`,
-        developerText: 'call resume(state, { inputs: { [callId]: answer } }).',
-      },
-    ];
-  return [
-    {
+  const actions: ExplanationAction[] = [];
+  if (pendingApprovals.length > 0)
+    actions.push({
       kind: 'approve',
-      callIds,
-      text: `To continue, approve or deny ${which}.`,
+      callIds: pendingApprovals.map(({ callId }) => callId),
+      text: `To continue, approve or deny ${pendingApprovals.length === 1 ? toolsOf(pendingApprovals) : 'each of the calls'}.`,
       developerText:
         'call resume(state, { approvals: { [callId]: { approve: true } } }), or { deny: reason }.',
+    });
+  if (pendingInputs.length > 0)
+    actions.push({
+      kind: 'input',
+      callIds: [...new Set(pendingInputs.map(({ callId }) => callId))],
+      inputIds: pendingInputs.map(({ inputId }) => inputId),
+      text:
+        pendingInputs.length === 1
+          ? `To continue, answer the question of ${toolsOf(pendingInputs)}.`
+          : 'To continue, answer each of the questions.',
+      developerText:
+        "call resume(state, { inputs: { [inputId]: { action: 'accept', content } } }), or 'decline' or 'cancel'.",
+    });
+  if (actions.length > 0) return actions;
+  return [
+    {
+      kind: 'resume',
+      text: 'To continue, resume it.',
+      developerText: 'call resume(state).',
     },
   ];
 }

@@ -34,7 +34,11 @@ export type ExplanationAction = ActionTexts &
         readonly minimum: Grants;
       }
     | { readonly kind: 'approve'; readonly callIds: readonly string[] }
-    | { readonly kind: 'input'; readonly callIds: readonly string[] }
+    | {
+        readonly kind: 'input';
+        readonly callIds: readonly string[];
+        readonly inputIds: readonly string[];
+      }
     /** Continue a paused run. */
     | { readonly kind: 'resume' }
     /** Reopen a parked session. */

@@ -17,6 +17,8 @@ export type ErrorCode =
   | 'unknown_approval'
   | 'invalid_approval'
   | 'stale_approval'
+  | 'unknown_input'
+  | 'invalid_input'
   | 'model_call_failed'
   | 'script_exhausted'
   | 'session_not_found'

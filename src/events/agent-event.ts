@@ -8,6 +8,7 @@ import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { PartFacts } from '../messages/part-facts.ts';
 import type { ToolProgress } from '../tools/tool-progress.ts';
+import type { KeyedQuestion } from '../tools/input-request.ts';
 import type { ApprovalRecord } from '../tools/tool-result.ts';
 
 /** Fields of every event. */
@@ -39,6 +40,16 @@ export interface PendingApproval {
   readonly executionId?: string;
   /** JSON pointers to secrets that are hidden in `args`, in events and views; see `Redacted`. */
   readonly hidden?: readonly string[];
+  readonly path: readonly string[];
+}
+
+/** A question of a tool that waits for the user's answer, given with `resume(state, { inputs: { [inputId]: answer } })`. */
+export interface PendingInput extends KeyedQuestion {
+  readonly inputId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly executionId: string;
+  /** The calls from the root down to the nested agent. */
   readonly path: readonly string[];
 }
 
@@ -182,11 +193,19 @@ interface EventFields {
     readonly outcome: ContinuationOutcome;
   };
   readonly AgentStateUpdated: { readonly status: AgentStatus; readonly stepCount: number };
+  /** A tool asks the user. Emitted when the pause is stored. */
+  readonly ToolInputRequested: KeyedQuestion & {
+    readonly tool: string;
+    readonly toolCallId: string;
+    readonly inputId: string;
+  };
   readonly AgentPaused: {
     readonly kind: PauseKind;
     /** The reason of the pause request. */
     readonly reason: string | null;
     readonly pendingApprovals: readonly PendingApproval[];
+    /** Absent if no tool asks. */
+    readonly pendingInputs?: readonly PendingInput[];
     readonly stepCount: number;
   };
   readonly AgentFinished: EndFields<'completed' | 'stopped'>;

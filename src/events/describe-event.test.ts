@@ -203,6 +203,22 @@ const rows: readonly Row[] = [
     'paused (approval, 1 approval pending)',
   ],
   [
+    'ToolInputRequested',
+    { tool: 'pay', toolCallId: 'call_1', inputId: 'call_1/ok', key: 'ok', message: 'Sure?' },
+    'pay call_1: asks for ok',
+  ],
+  [
+    'AgentPaused',
+    {
+      kind: 'input',
+      reason: null,
+      pendingApprovals: [],
+      pendingInputs: [{} as never, {} as never],
+      stepCount: 3,
+    },
+    'paused (input, 2 questions pending)',
+  ],
+  [
     'AgentFinished',
     { ...ended, status: 'stopped', stopReason: 'steps_limit', outcome: stops },
     'finished: stopped (steps_limit) after 3 steps',
@@ -248,6 +264,7 @@ describe('describeEvent', () => {
       ToolCallStarted: true,
       ToolCallCompleted: true,
       ToolApprovalRequested: true,
+      ToolInputRequested: true,
       TokenUsageReported: true,
       AgentStepCompleted: true,
       StepFailed: true,

@@ -32,6 +32,8 @@ function what(e: AgentEvent): string {
       return `${e.tool} ${e.toolCallId}: ${e.success ? 'ok' : `failed (${e.error})`} in ${Math.round(e.durationMs)} ms`;
     case 'ToolApprovalRequested':
       return `${e.tool} ${e.toolCallId}: waits for approval`;
+    case 'ToolInputRequested':
+      return `${e.tool} ${e.toolCallId}: asks for ${e.key}`;
     case 'TokenUsageReported':
       return `used ${count(e.usage.total, 'token')}${e.cost === null ? '' : ` for ${e.cost}`}`;
     case 'AgentStepCompleted':
@@ -47,7 +49,7 @@ function what(e: AgentEvent): string {
     case 'AgentStateUpdated':
       return `is ${e.status} after ${count(e.stepCount, 'step')}`;
     case 'AgentPaused':
-      return `paused (${e.kind}, ${count(e.pendingApprovals.length, 'approval')} pending)`;
+      return `paused (${e.kind}, ${waitingText(e)} pending)`;
     case 'AgentFinished':
       return `finished: ${e.status} (${e.stopReason}) after ${count(e.stepCount, 'step')}`;
     case 'AgentFailed':
@@ -64,6 +66,11 @@ function toolsText({ added, removed, changed, unavailable }: EventOf<'ToolsChang
   const gone = unavailable.map(({ source, reason }) => `${source} unavailable: ${reason}`);
   return [`tools ${parts.join(', ') || 'unchanged'}`, ...gone].join('; ');
 }
+
+const waitingText = ({ pendingApprovals, pendingInputs = [] }: EventOf<'AgentPaused'>): string =>
+  pendingInputs.length > 0 && pendingApprovals.length === 0
+    ? count(pendingInputs.length, 'question')
+    : count(pendingApprovals.length, 'approval');
 
 const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 

@@ -5,6 +5,7 @@ import { Composer } from './composer.tsx';
 import { ConnectionNote } from './connection-note.tsx';
 import { Conversation } from './conversation.tsx';
 import { Glyph, statusGlyphs } from './glyph.tsx';
+import { InputList } from './input-list.tsx';
 import { part } from './part.ts';
 import { Problem } from './problem.tsx';
 import { StopExplanation } from './stop-explanation.tsx';
@@ -24,7 +25,7 @@ export interface AgentChatProps extends Omit<AgentUiProviderProps, 'children'> {
   readonly className?: string;
 }
 
-/** Renders a whole chat: conversation, approvals, why it stopped, and a composer. */
+/** Renders a whole chat: conversation, approvals, questions of tools, why it stopped, and a composer. */
 export function AgentChat(props: AgentChatProps): ReactElement {
   return (
     <AgentUiProvider {...props}>
@@ -37,15 +38,17 @@ function Chat(props: AgentChatProps): ReactElement {
   const { session, className } = props;
   const { labels, components } = useUi();
   const field = useRef<HTMLTextAreaElement>(null);
-  const { state, status, approvals, stop, actions, can } = session;
+  const { state, status, approvals, inputs, stop, actions, can } = session;
   const { retry, dismiss } = session;
   const isBusy = status === 'processing';
   const needsApproval = approvals.length > 0;
   const blockedBy = needsApproval
     ? labels.answerFirst
-    : isBusy && props.sendWhileBusy !== true
-      ? labels.busy
-      : null;
+    : inputs.length > 0
+      ? labels.answerQuestion
+      : isBusy && props.sendWhileBusy !== true
+        ? labels.busy
+        : null;
   const stopping = actionFor(actions, 'stop', state.executionId);
   const Stop = components.Stop ?? StopExplanation;
   return (
@@ -76,7 +79,14 @@ function Chat(props: AgentChatProps): ReactElement {
           {...(can.deny && { onDeny: session.deny })}
           {...(can.approveAll && { onApproveAll: session.approveAll })}
         />
-        {stop && !needsApproval && (
+        <InputList
+          inputs={inputs}
+          actions={actions}
+          nextFocus={field}
+          onDismiss={dismiss}
+          {...(can.answer && { onAnswer: session.answer })}
+        />
+        {stop && !needsApproval && inputs.length === 0 && (
           <Stop
             stop={stop}
             action={

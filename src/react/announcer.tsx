@@ -5,7 +5,9 @@ import { hidden } from './composer.tsx';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
 
-export type AnnouncerProps = Pick<UiState, 'messages' | 'status' | 'approvals' | 'stop'>;
+export type AnnouncerProps = Pick<UiState, 'messages' | 'status' | 'approvals' | 'inputs' | 'stop'>;
+
+const noInputs: NonNullable<UiState['inputs']> = [];
 
 const isOpen = (status: UiState['status']): boolean =>
   status === 'processing' || status === 'paused';
@@ -14,7 +16,8 @@ const isOpen = (status: UiState['status']): boolean =>
  * Announces what a sighted reader notices: a finished answer, an approval, a stop. Never announces single chunks or
  * existing content.
  */
-export function Announcer({ messages, status, approvals, stop }: AnnouncerProps): ReactElement {
+export function Announcer(props: AnnouncerProps): ReactElement {
+  const { messages, status, approvals, inputs = noInputs, stop } = props;
   const { labels } = useUi();
   const [news, setNews] = useState({ text: '', count: 0 });
   const announced = useRef<Set<string> | null>(null);
@@ -33,11 +36,13 @@ export function Announcer({ messages, status, approvals, stop }: AnnouncerProps)
     const parts = answer ? [answer.content] : [];
     for (const { tool, tool_call_id: callId } of approvals)
       if (isNew(`approval ${callId}`)) parts.push(labels.approvalTitle(tool));
+    for (const { tool, input_id: inputId, message } of inputs)
+      if (isNew(`input ${inputId}`)) parts.push(`${labels.inputTitle(tool)}: ${message}`);
     if (stop && isNew(`stop ${stop.timestamp}`) && isWork && stop.status !== 'completed')
       parts.push(stop.stop_message);
     if (parts.length > 0 && !isFirst)
       setNews(({ count }) => ({ text: parts.join('\n'), count: count + 1 }));
-  }, [messages, status, approvals, stop, labels]);
+  }, [messages, status, approvals, inputs, stop, labels]);
   return (
     <div {...part('announcer')} role="status" aria-live="polite" style={hidden}>
       {/* a new element each time: the same text twice is announced twice */}

@@ -1,10 +1,11 @@
-import { useLayoutEffect, useRef, type FocusEvent, type ReactElement, type RefObject } from 'react';
+import type { ReactElement, RefObject } from 'react';
 import { actionFor, type SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiApproval } from '../ui/ui-state.ts';
 import { ApprovalView, type ApprovalText, type ApprovalViewProps } from './approval-view.tsx';
 import { part } from './part.ts';
 import { Problem } from './problem.tsx';
 import { useUi } from './ui-context.ts';
+import { useKeptFocus } from './use-kept-focus.ts';
 
 export interface ApprovalListProps extends Pick<
   ApprovalViewProps,
@@ -25,23 +26,10 @@ export function ApprovalList(props: ApprovalListProps): ReactElement | null {
   const { approvals, actions, nextFocus, textOf, onApproveAll, ...given } = props;
   const { components, labels } = useUi();
   const all = actionFor(actions, 'approveAll', approvals[0]?.execution_id ?? null);
-  const box = useRef<HTMLDivElement>(null);
-  const hadFocus = useRef(false);
-  useLayoutEffect(() => {
-    const { activeElement, body } = document;
-    if (!hadFocus.current || (activeElement !== body && activeElement !== null)) return;
-    const title = box.current?.querySelector<HTMLElement>('[data-onward="approval-title"]');
-    (title ?? nextFocus?.current)?.focus({ preventScroll: !title });
-    if (!title) hadFocus.current = false;
-  });
-  const onBlur = (event: FocusEvent): void => {
-    // an element that is removed while it has the focus blurs to nothing
-    if (event.relatedTarget && !event.currentTarget.contains(event.relatedTarget))
-      hadFocus.current = false;
-  };
+  const focus = useKeptFocus('[data-onward="approval-title"]', nextFocus);
   const Approval = components.Approval ?? ApprovalView;
   return (
-    <div ref={box} {...part('approvals')} onFocus={() => (hadFocus.current = true)} onBlur={onBlur}>
+    <div {...focus} {...part('approvals')}>
       {approvals.map((approval, i) => {
         const { tool_call_id: callId } = approval;
         return (

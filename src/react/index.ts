@@ -6,6 +6,8 @@ export { ApprovalView, type ApprovalViewProps } from './approval-view.tsx';
 export { Composer, type ComposerProps } from './composer.tsx';
 export { ConnectionNote, type ConnectionNoteProps } from './connection-note.tsx';
 export { Conversation, type ConversationProps } from './conversation.tsx';
+export { InputForm, type InputFormProps } from './input-form.tsx';
+export { InputList, type InputListProps } from './input-list.tsx';
 export { defaultLabels, type AgentLabels, type ToolState } from './labels.ts';
 export { MessageView, type MessageViewProps } from './message-view.tsx';
 export { ReasoningView, type ReasoningViewProps } from './reasoning-view.tsx';

@@ -5,7 +5,9 @@ import type { Grants } from '../continuation/grants.ts';
 import { addText, grantLabel } from '../continuation/grant-text.ts';
 import { countText } from '../number-text.ts';
 import { visibleName } from '../visible-text.ts';
+import type { InputFieldProblem } from '../ui/input-fields.ts';
 import type { ArgumentChange } from './argument-fields.ts';
+import { inputProblemText } from './input-problem-text.ts';
 
 /** All texts of the components. Pass your own for another language. */
 export interface AgentLabels {
@@ -59,6 +61,23 @@ export interface AgentLabels {
   readonly answeredBefore: string;
   /** Replaces the error if another call needs approval now. */
   readonly staleApproval: string;
+  /** Title of a question of a tool. */
+  readonly inputTitle: (tool: string) => string;
+  readonly inputSubmit: string;
+  /** Says that the user has done what the address asked for. */
+  readonly inputFinished: string;
+  readonly decline: string;
+  readonly inputAnswered: string;
+  readonly inputJson: string;
+  readonly inputJsonHint: string;
+  readonly inputOpen: string;
+  /** Warns about an address that a tool asks to open. */
+  readonly inputWarning: (tool: string, host: string) => string;
+  readonly inputProblem: (problem: InputFieldProblem) => string;
+  readonly required: string;
+  readonly choose: string;
+  readonly yes: string;
+  readonly no: string;
   readonly toContinue: (grant: Grants) => string;
   /** In place of `toContinue`, where that makes sense only from an ISO time on. */
   readonly waitUntil: (until: string, grant: Grants) => string;
@@ -79,6 +98,7 @@ export interface AgentLabels {
   readonly send: string;
   readonly busy: string;
   readonly answerFirst: string;
+  readonly answerQuestion: string;
   readonly stop: string;
   readonly stopping: string;
   readonly notSent: (problem: string) => string;
@@ -156,6 +176,21 @@ export const defaultLabels: AgentLabels = {
   answeredBefore:
     'Already answered, in another tab or by another person. Your answer was not used.',
   staleApproval: 'A different call needs approval now. Your answer was not used. Reload the page.',
+  inputTitle: (tool) => `${visibleName(tool)} asks you`,
+  inputSubmit: 'Submit',
+  inputFinished: 'I have finished',
+  decline: 'Decline',
+  inputAnswered: 'Answered. The run continues in a moment.',
+  inputJson: 'Answer as JSON',
+  inputJsonHint: 'This question has no simple form. Write the answer as a JSON object.',
+  inputOpen: 'Open this address in a new tab',
+  inputWarning: (tool, host) =>
+    `The tool ${tool} sent this address. Open it only if you expect ${host} and trust it.`,
+  inputProblem: inputProblemText,
+  required: 'required',
+  choose: 'Choose…',
+  yes: 'Yes',
+  no: 'No',
   toContinue: (grant) => `To continue, ${addText(grant)}.`,
   waitUntil: (until, grant) =>
     `To continue, wait until ${timeText(until)}, then ${addText(grant)}.`,
@@ -174,6 +209,7 @@ export const defaultLabels: AgentLabels = {
   send: 'Send',
   busy: 'You can send a message when the run has ended.',
   answerFirst: 'Approve or deny the call above first.',
+  answerQuestion: 'Answer the question above first.',
   stop: 'Stop',
   stopping: 'Stopping…',
   notSent: (problem) => `Not sent: ${problem}`,

@@ -1,6 +1,7 @@
 import { createContext, useContext, type ComponentType, type Context, type ReactNode } from 'react';
 import type { JsonValue } from '../json.ts';
 import type { ApprovalViewProps } from './approval-view.tsx';
+import type { InputFormProps } from './input-form.tsx';
 import { defaultLabels, type AgentLabels } from './labels.ts';
 import type { MessageViewProps } from './message-view.tsx';
 import type { StopExplanationProps } from './stop-explanation.tsx';
@@ -11,6 +12,7 @@ export interface AgentComponents {
   readonly Message?: ComponentType<MessageViewProps>;
   readonly ToolCall?: ComponentType<ToolCallViewProps>;
   readonly Approval?: ComponentType<ApprovalViewProps>;
+  readonly Input?: ComponentType<InputFormProps>;
   readonly Stop?: ComponentType<StopExplanationProps>;
 }
 

@@ -15,7 +15,7 @@ import {
   type SessionViewStoreOptions,
 } from '../ui/sources/session-view-store.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
-import type { UiApproval, UiState, UiStop } from '../ui/ui-state.ts';
+import type { UiApproval, UiInput, UiState, UiStop } from '../ui/ui-state.ts';
 import { useAllowance } from './use-allowance.ts';
 
 export interface UseAgentSessionOptions extends SessionViewStoreOptions {
@@ -35,6 +35,8 @@ export interface AgentSession extends SessionController {
   readonly messages: readonly UiMessage[];
   readonly status: BroadcastStatus;
   readonly approvals: readonly UiApproval[];
+  /** Questions of tools that wait for the user. */
+  readonly inputs: readonly UiInput[];
   /** Why it stopped or paused; null while it works. */
   readonly stop: UiStop | null;
   readonly connection: Connection;
@@ -56,6 +58,7 @@ interface Held {
 }
 
 const noActions: AgentSessionActions = {};
+const noInputs: readonly UiInput[] = [];
 
 /** Connects a session while the component is mounted. All components with the same source share it. */
 export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
@@ -75,7 +78,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     if (source) store.renew(source);
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
-  const { send, approve, approveAll, deny, stop, resume, retry } = actions;
+  const { send, approve, approveAll, deny, answer, stop, resume, retry } = actions;
   const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
@@ -85,6 +88,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       messages: state.messages,
       status: state.status,
       approvals: state.approvals,
+      inputs: state.inputs ?? noInputs,
       stop: state.stop,
       connection: view.connection,
       error: view.error,
@@ -93,6 +97,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
         send: !!send,
         approve: !!approve,
         approveAll: !!approveAll,
+        answer: !!answer,
         deny: !!deny,
         stop: !!stop,
         resume: !!resume,
@@ -101,5 +106,18 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       allowance,
       refresh: store.refresh,
     };
-  }, [view, controller, store, send, approve, approveAll, deny, stop, resume, retry, allowance]);
+  }, [
+    view,
+    controller,
+    store,
+    send,
+    approve,
+    approveAll,
+    deny,
+    answer,
+    stop,
+    resume,
+    retry,
+    allowance,
+  ]);
 }

@@ -49,6 +49,7 @@ export class StateRedactor {
       results: step.results.map((result) => this.#result(result)),
       errors: step.errors.map((error) => this.#error(error)),
       notes: this.#value(step.notes),
+      ...('inputs' in step && { inputs: this.#value(step.inputs) }),
       ...(step.modelCall && { modelCall: this.#value(step.modelCall) }),
       ...(step.failedModels && { failedModels: this.#value(step.failedModels) }),
       outcome: step.outcome && {

@@ -142,6 +142,7 @@ function stepsOf(
 
 function slimUnfinished(step: UnfinishedStep, writing: Writing): SlimStep {
   const { limits, redactor, report } = writing;
+  if (step.inputs) report.missing('the inputs that a tool asked for');
   const children = Object.entries(step.children).map(([callId, json]) => {
     const child = writeSlimState(AgentState.from(json), limits, redactor);
     for (const what of child.truncated?.missing ?? [])

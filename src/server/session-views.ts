@@ -31,7 +31,10 @@ export function summaryOf(session: Session): SessionSummary {
     parkedAt,
     tries,
     reason: reasonText(session),
-    waitingFor: session.pendingApprovals.map(({ callId, tool }) => ({ callId, tool })),
+    waitingFor: [...session.pendingApprovals, ...session.pendingInputs].map(({ callId, tool }) => ({
+      callId,
+      tool,
+    })),
     executionId,
     messageCount,
     stepCount,

@@ -66,11 +66,21 @@ export class AgentJournal implements Journal {
     return undefined;
   }
 
-  start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void> {
+  start(
+    callId: string,
+    tool: AnyTool,
+    checkpoint: Checkpoint | null,
+    isContinued: boolean,
+  ): Promise<void> {
     this.#stageCheckpoint(checkpoint);
-    const again = tool.idempotent || tool.agent !== undefined;
+    const again = tool.idempotent || tool.agent !== undefined || isContinued;
     this.#stageCall(callId, tool.name, 'started', null, again);
     return this.#writer.commit();
+  }
+
+  answered(inputIds: readonly string[], tool: string, checkpoint: Checkpoint): void {
+    this.#stageCheckpoint(checkpoint);
+    for (const inputId of inputIds) this.#stageCall(inputId, tool, 'committed');
   }
 
   confirm(): Promise<void> | undefined {
@@ -166,6 +176,7 @@ export class AgentJournal implements Journal {
     if (state.status !== 'paused') return;
     // a nested agent asks before its root has paused, and the answer may arrive immediately
     for (const { callId, tool } of state.pendingApprovals) this.#stageCall(callId, tool, 'waiting');
+    for (const { inputId, tool } of state.pendingInputs) this.#stageCall(inputId, tool, 'waiting');
   }
 
   #stageCall(

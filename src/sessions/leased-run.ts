@@ -19,6 +19,7 @@ import {
   grantOf,
   hasWork,
   revokedBy,
+  inputsTo,
   taskOf,
   type Task,
 } from './session-task.ts';
@@ -138,7 +139,9 @@ export class LeasedRun {
     const { loaded, task, journal } = run;
     const { state } = loaded;
     const answers = answersTo(loaded);
-    const isResumed = task.kind === 'resume' && hasWork(state, answers, task);
+    const givenInputs = inputsTo(loaded);
+    const isResumed =
+      task.kind === 'resume' && hasWork(state, answers.size + givenInputs.size, task);
     if (task.kind !== 'run' && !isResumed) return journal.end(state);
     const deps = await this.#deps();
     if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
@@ -151,7 +154,7 @@ export class LeasedRun {
       else
         await this.#agent.resume(state, {
           ...options,
-          ...(state.unfinishedStep && { answers }),
+          ...(state.unfinishedStep && { answers, givenInputs }),
           ...grantOf(task.order),
         });
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   spendingOf,
   type Spending,
 } from '../agent/family-shares.ts';
+import { unansweredIn, type InputGiven, type InputsGiven } from '../agent/open-inputs.ts';
 import { addShares } from '../continuation/family-share.ts';
 import { addCost, addUsage } from '../inference/usage.ts';
 import type { MessageJSON } from '../messages/message.ts';
@@ -25,6 +26,8 @@ export interface LoadedSession {
   readonly nestedFrames: Map<string, AgentFrame>;
   /** Answers of approvers that were not carried out yet, or not completely. */
   readonly answers: Answers;
+  /** Answers to questions of tools that were not taken yet. */
+  readonly inputs: InputsGiven;
   /** Calls that were started and whose end is unknown. */
   readonly lostCalls: Set<string>;
 }
@@ -55,6 +58,7 @@ export async function loadSession(
     frame,
     nestedFrames: loading.nestedFrames,
     answers: loading.answers,
+    inputs: loading.inputs,
     lostCalls: loading.lostCalls,
   };
 }
@@ -67,6 +71,7 @@ interface Counts {
 class Loading {
   readonly nestedFrames: Map<string, AgentFrame> = new Map();
   readonly answers: Map<string, GivenAnswer> = new Map();
+  readonly inputs: Map<string, InputGiven> = new Map();
   readonly lostCalls: Set<string> = new Set();
   readonly #reader: RowReader;
   readonly #sessionId: string;
@@ -204,15 +209,21 @@ class Loading {
   }> {
     let late = noSpending;
     if (!unfinishedStep) return { unfinishedStep: null, late };
-    const { toolCalls } = unfinishedStep;
+    const { toolCalls, inputs = [] } = unfinishedStep;
+    const asked = new Set(inputs.flatMap(unansweredIn).map((question) => question.inputId));
     const rows = await this.#reader.store.calls(this.#sessionId, execution.id, {
-      callIds: toolCalls.map(({ id }) => id),
+      callIds: [...toolCalls.map(({ id }) => id), ...asked.keys()],
     });
     const known = new Map(unfinishedStep.results.map((result) => [result.callId, result]));
+    // a call that waits for input was started, and is not lost
+    const asks = new Set(inputs.flatMap((open) => (open.isRunning ? [] : [open.callId])));
     const isUnanswered = (callId: string): boolean =>
       toolCalls.some(({ id }) => id === callId) && !known.has(callId);
     const open = agents.filter(({ callId }) => isUnanswered(callId));
-    for (const row of rows) if (!known.has(row.callId)) await this.#takeCall(row, known);
+    for (const row of rows)
+      if (asked.has(row.callId)) await this.#takeInput(row);
+      else if (!known.has(row.callId)) await this.#takeCall(row, known);
+    for (const callId of asks) this.lostCalls.delete(callId);
     const children = new Map<string, AgentStateJSON>();
     const accounts = new Map(Object.entries(unfinishedStep.childAccounts ?? {}));
     for (const row of open) {
@@ -244,6 +255,12 @@ class Loading {
       },
       late,
     };
+  }
+
+  async #takeInput({ callId, answer }: CallRow): Promise<void> {
+    if (answer === null) return;
+    const [given] = await this.#reader.values<InputGiven>([{ body: answer }]);
+    if (given) this.inputs.set(callId, given);
   }
 
   async #takeCall(row: CallRow, known: Map<string, ToolResult>): Promise<void> {

@@ -5,6 +5,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { Stored } from '../stored.ts';
+import type { InputAnswer } from '../tools/input-request.ts';
 import type { CallsOf } from '../tools/tool.ts';
 import type { SessionRule } from './approval-rules.ts';
 import type { FollowOptions } from './feed/follow-session.ts';
@@ -14,6 +15,7 @@ import type {
   ApproveAllOptions,
   ApproveOptions,
   GrantCapOptions,
+  InputOptions,
   OwnerOptions,
   ResumeSessionOptions,
   RetryOptions,
@@ -78,6 +80,12 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   /** Lists the remembered approvals of the session. */
   rules(): Promise<readonly SessionRule[]>;
   revokeRule(ruleId: string): Promise<void>;
+  /** Answers a question of a tool: one of `pendingInputs`. */
+  answer(
+    inputId: string,
+    answer: InputAnswer,
+    options?: Omit<Own<InputOptions>, 'answer'>,
+  ): Promise<SessionOf<A>>;
   pause(reason?: string): Promise<SessionOf<A>>;
   stop(options?: Own<StopSessionOptions>): Promise<SessionOf<A>>;
   retry(options?: Own<RetryOptions>): Promise<SessionOf<A>>;
@@ -134,6 +142,8 @@ export function sessionHandle(
     approveAll: (given) => own(() => runtime.approveAll(id, { ...given, owner })),
     rules: () => own(() => runtime.rules(id, { owner })),
     revokeRule: (ruleId) => own(() => runtime.revokeRule(id, ruleId, { owner })),
+    answer: (inputId, answer, given) =>
+      own(() => runtime.answer(id, inputId, { ...given, answer, owner })),
     pause: (reason) =>
       own(() => runtime.pause(id, { owner, ...(reason !== undefined && { reason }) })),
     stop: (given) => own(() => runtime.stop(id, { ...given, owner })),

@@ -114,7 +114,8 @@ export class SessionLookup {
   }
 
   async #viewOf(row: SessionRow, head: StateHeader): Promise<Session> {
-    const hasPending = (head.state.pause?.pendingApprovals.length ?? 0) > 0;
+    const { pendingApprovals = [], pendingInputs = [] } = head.state.pause ?? {};
+    const hasPending = pendingApprovals.length + pendingInputs.length > 0;
     const waiting = hasPending ? await this.waiting(row) : [];
     const own = this.redactorOf(row);
     const family = this.#agents.get(row.agent)?.familyRedactor ?? own;

@@ -1,3 +1,4 @@
+import type { InputAnswer } from '../tools/input-request.ts';
 import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalBinding, Approvals } from '../agent/approval-answer.ts';
@@ -98,6 +99,16 @@ export interface ResumeSessionOptions extends OwnerOptions, GrantCapOptions {
 
 /** How a call that waits is answered: naming `executionId` and `argsHash` of the pending approval binds the answer to it. */
 export interface AnswerOptions extends OwnerOptions, ApprovalBinding {
+  /** Who answers, for the record. Default: the owner. */
+  readonly by?: string;
+  readonly wait?: boolean;
+}
+
+/** How a question of a tool is answered. */
+export interface InputOptions extends OwnerOptions {
+  readonly answer: InputAnswer;
+  /** The execution that asked; an answer to another one is rejected. */
+  readonly executionId?: string;
   /** Who answers, for the record. Default: the owner. */
   readonly by?: string;
   readonly wait?: boolean;

@@ -7,6 +7,7 @@ import { defaultRedactor } from '../errors/redactor.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
+import { answerInput } from './answer-input.ts';
 import { readRules, revokeRule, type SessionRule } from './approval-rules.ts';
 import { approveAll } from './approve-all.ts';
 import { checkedOwner } from './check-names.ts';
@@ -26,6 +27,7 @@ import type {
   ExpireOptions,
   ForkOptions,
   GrantCapOptions,
+  InputOptions,
   ListSessionsOptions,
   NamedAgent,
   OwnerOptions,
@@ -81,8 +83,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     id: string,
     { owner, agent }: OwnerOptions & { readonly agent?: N },
   ): HandleOf<Agents, N> {
-    const agentNamed = (name: string) => this.#lookup.agentNamed(name);
-    return sessionHandle(this, id, owner, agent, agentNamed);
+    return sessionHandle(this, id, owner, agent, (name) => this.#lookup.agentNamed(name));
   }
 
   async get(sessionId: string, options: OwnerOptions & GrantCapOptions): Promise<Session> {
@@ -116,16 +117,26 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** Lets a call run that waits, perhaps with other arguments. */
-  approve(sessionId: string, callId: string, options: ApproveOptions): Promise<Session> {
-    return this.#answer(sessionId, callId, approvalOf(options), options);
+  async approve(sessionId: string, callId: string, options: ApproveOptions): Promise<Session> {
+    const answer = approvalOf(options);
+    const given = answerCall(this.#lookup, this.#worker, sessionId, callId, answer, options);
+    return this.#result(sessionId, options, await given);
   }
 
-  deny(
+  async deny(
     sessionId: string,
     callId: string,
     options: AnswerOptions & { readonly reason: string },
   ): Promise<Session> {
-    return this.#answer(sessionId, callId, { deny: options.reason }, options);
+    const answer: ApprovalAnswer = { deny: options.reason };
+    const given = answerCall(this.#lookup, this.#worker, sessionId, callId, answer, options);
+    return this.#result(sessionId, options, await given);
+  }
+
+  /** Answers a question of a tool: one of `pendingInputs`. */
+  async answer(sessionId: string, inputId: string, options: InputOptions): Promise<Session> {
+    const executionId = await answerInput(this.#lookup, this.#worker, sessionId, inputId, options);
+    return this.#result(sessionId, options, executionId);
   }
 
   /** Approves every call that waits, or exactly the named ones. Each answer is bound to its call as it was read. */
@@ -275,17 +286,6 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     const phase = await this.#lookup.store.request(sessionId, request);
     if (phase === null) throw sessionNotFound(sessionId);
     if (phase !== 'idle') await this.#worker.signal(row, request);
-  }
-
-  async #answer(
-    sessionId: string,
-    callId: string,
-    decision: ApprovalAnswer,
-    options: AnswerOptions,
-  ): Promise<Session> {
-    const [lookup, worker] = [this.#lookup, this.#worker];
-    const executionId = await answerCall(lookup, worker, sessionId, callId, decision, options);
-    return this.#result(sessionId, options, executionId);
   }
 
   #result(

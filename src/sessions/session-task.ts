@@ -2,7 +2,8 @@ import type { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import type { Answers } from '../agent/approval-answer.ts';
 import type { StopOptions } from '../agent/enter-run.ts';
-import type { DurableOptions } from '../agent/run.ts';
+import type { InputsGiven } from '../agent/open-inputs.ts';
+import type { DurableOptions } from '../agent/run-options.ts';
 import {
   allowanceOf,
   grantedByOwners,
@@ -136,9 +137,18 @@ export const answersTo = ({ state, answers }: LoadedSession): Answers =>
     }),
   );
 
+/** Returns the answers to questions that the state waits for, like {@link answersTo}. */
+export const inputsTo = ({ state, inputs }: LoadedSession): InputsGiven =>
+  new Map(
+    state.pendingInputs.flatMap(({ inputId }) => {
+      const given = inputs.get(inputId);
+      return given ? [[inputId, given]] : [];
+    }),
+  );
+
 /** Whether there is work to do. A pause without answers keeps waiting. */
-export const hasWork = (state: AgentState, answers: Answers, { done }: Task): boolean =>
-  state.status !== 'paused' || done !== undefined || answers.size > 0;
+export const hasWork = (state: AgentState, answerCount: number, { done }: Task): boolean =>
+  state.status !== 'paused' || done !== undefined || answerCount > 0;
 
 /**
  * Adds the new message to the conversation. A fork is paused between two steps; a message begins a new execution there.

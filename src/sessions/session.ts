@@ -7,8 +7,9 @@ import type { Grants } from '../continuation/grants.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { Redactor } from '../errors/redactor.ts';
-import type { PendingApproval } from '../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../events/agent-event.ts';
 import { shownApprovals, type ApprovalRedactors } from '../events/shown-approvals.ts';
+import { shownInputs } from '../events/shown-inputs.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
@@ -59,6 +60,8 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly pause: Pick<Pause, 'kind' | 'at' | 'reason'> | null;
   /** Calls without an answer. `hidden` marks redacted secrets in their arguments. */
   readonly pendingApprovals: readonly PendingApproval[];
+  /** Questions of tools without an answer. */
+  readonly pendingInputs: readonly PendingInput[];
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
   readonly outcome: ContinuationOutcome | null;
@@ -89,6 +92,9 @@ export function sessionOf(
   const pending = namedApprovals(pause?.pendingApprovals ?? [], execution.id).filter(
     ({ callId }) => !isClosed && waiting.has(callId),
   );
+  const asked = (pause?.pendingInputs ?? []).filter(
+    ({ inputId }) => !isClosed && waiting.has(inputId),
+  );
   return {
     id,
     owner,
@@ -113,6 +119,7 @@ export function sessionOf(
     allowance: null,
     pause: status === 'paused' ? pauseView(pause, redactor) : null,
     pendingApprovals: shownApprovals(pending, redactors),
+    pendingInputs: shownInputs(asked, redactors.family),
     stopReason: isOver ? (outcome?.stopReason ?? null) : null,
     outcome,
     output: isOver ? redactor.value(output) : null,

@@ -1,9 +1,8 @@
 import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
 import { spendingOf } from '../agent/family-shares.ts';
-import { hasParts } from '../agent/state-migrations.ts';
 import { newExecution, type Execution, type SessionInfo } from '../agent/execution.ts';
-import { needsCounts } from '../continuation/retry-account.ts';
+import { versionOf, type VersionedState } from '../agent/state-migrations.ts';
 import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
@@ -73,27 +72,17 @@ export function headState(
   };
 }
 
-/** Format with the grant log, usage per agent, failures by kind and parts of results. Earlier releases would drop them. */
+/** Format with the grant log, usage per agent, failures by kind, parts of results and questions. Earlier releases would drop them. */
 export const GRANT_LOG_REQUIRES = 2;
 
 /** Returns the format that a state requires, if not every release can work on it. */
-export const requirementOf = ({
-  execution,
-  unfinishedStep = null,
-  approvalRules = [],
-}: {
-  readonly unfinishedStep?: Pick<UnfinishedStep, 'results'> | null;
-  readonly approvalRules?: readonly unknown[];
-  readonly execution: Pick<
-    Execution,
-    'grantLog' | 'family' | 'modelFailures' | 'toolFailures' | 'failingTools'
-  >;
-}): { readonly requires?: number } =>
-  execution.grantLog === undefined &&
-  execution.family === undefined &&
-  approvalRules.length === 0 &&
-  !needsCounts(execution) &&
-  !hasParts(unfinishedStep)
+export const requirementOf = (
+  state: VersionedState & { readonly approvalRules?: readonly unknown[] },
+): { readonly requires?: number } =>
+  state.execution.grantLog === undefined &&
+  state.execution.family === undefined &&
+  (state.approvalRules?.length ?? 0) === 0 &&
+  versionOf(state) === 1
     ? anyRelease
     : { requires: GRANT_LOG_REQUIRES };
 

@@ -71,7 +71,7 @@ describe('callTool', () => {
       given,
     );
     expect(given.asked).toEqual(['stop: enough', 'pause: wait']);
-    expect(seen).toEqual({ callId: 'call-1' });
+    expect(seen).toEqual({ callId: 'call-1', input: null });
   });
 
   it('has ids, and a key that is stable for execution and call', async () => {

@@ -1,5 +1,6 @@
 import { Cancellation, Cancelled, type Cancellable, type CancelCause } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
+import { requestInput, type GivenInput } from './input-request.ts';
 import type { AnyTool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
 import { ProgressReports, type ToolProgress } from './tool-progress.ts';
@@ -26,6 +27,7 @@ export interface CallFrame {
  */
 class RunningCall implements ToolContext, Cancellable {
   readonly callId: string;
+  readonly input: GivenInput | null;
   readonly #tool: AnyTool;
   readonly #frame: CallFrame;
   readonly #resolve: (value: unknown) => void;
@@ -39,12 +41,14 @@ class RunningCall implements ToolContext, Cancellable {
   constructor(
     tool: AnyTool,
     callId: string,
+    input: GivenInput | null,
     frame: CallFrame,
     resolve: (value: unknown) => void,
     reject: (error: unknown) => void,
   ) {
     this.#tool = tool;
     this.callId = callId;
+    this.input = input;
     this.#frame = frame;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -136,6 +140,10 @@ class RunningCall implements ToolContext, Cancellable {
   get requestStop(): (reason: string) => void {
     return (reason) => this.#frame.requestStop(reason, this.#tool.name);
   }
+  get requestInput(): typeof requestInput {
+    return requestInput;
+  }
+
   get requestPause(): (reason: string) => void {
     return (reason) => this.#frame.requestPause(reason);
   }
@@ -147,11 +155,12 @@ export function callTool(
   args: unknown,
   callId: string,
   frame: CallFrame,
+  input: GivenInput | null = null,
 ): Promise<unknown> {
   const { cause } = frame.cancellation;
   if (cause) return Promise.reject(new Cancelled(cause));
   return new Promise((resolve, reject) => {
-    new RunningCall(tool, callId, frame, resolve, reject).start(args);
+    new RunningCall(tool, callId, input, frame, resolve, reject).start(args);
   });
 }
 

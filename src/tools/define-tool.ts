@@ -10,6 +10,7 @@ import {
   type JsonSchema,
   type OutputOf,
 } from './schema.ts';
+import type { InputRequired } from './input-request.ts';
 import type { AnyTool, Call, Tool, ToolContext } from './tool.ts';
 
 export interface ToolSpec<
@@ -64,7 +65,7 @@ export function defineTool<
   Result = unknown,
 >(
   spec: ToolSpec<Name, S, Deps, Result>,
-): Tool<NoInfer<Deps>, Call<Name, InputOf<S>, Awaited<Result>>> {
+): Tool<NoInfer<Deps>, Call<Name, InputOf<S>, Exclude<Awaited<Result>, InputRequired>>> {
   const { name, description, parameters, jsonSchema, execute, needsApproval = false } = spec;
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
     throw invalidTool(`its name is ${show(name)}`, '1 to 64 letters, digits, "_" or "-"');

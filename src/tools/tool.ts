@@ -2,6 +2,7 @@ import type { ErrorHandlingDecision } from '../errors/error-type.ts';
 import type { JsonObject } from '../json.ts';
 import type { CacheTtl } from '../messages/cache-mark.ts';
 import type { Messages } from '../messages/messages.ts';
+import type { GivenInput, requestInput } from './input-request.ts';
 import type { Checked, JsonSchema } from './schema.ts';
 import type { ToolProgress } from './tool-progress.ts';
 
@@ -32,10 +33,17 @@ export interface ToolContext<Deps = {}> {
    * report per second is passed on.
    */
   progress(progress: ToolProgress): void;
+  /** The answers to questions that this call asked with `requestInput`; null while it has asked none. */
+  readonly input: GivenInput | null;
   /** Ends the run after this step. */
   requestStop(reason: string): void;
   /** Pauses the run after this step, if it would continue. */
   requestPause(reason: string): void;
+  /**
+   * Asks the user in the middle of the call: return its result. The run pauses, and `execute` runs again with the answers
+   * in `input`, also in another process. `state` comes back unchanged.
+   */
+  readonly requestInput: typeof requestInput;
 }
 
 /** One kind of call of an agent: the tool's name, the model's arguments, the result of `execute`. */

@@ -1,5 +1,6 @@
 import type { Execution } from '../agent/execution.ts';
 import { isoTime, msOf } from '../clock.ts';
+import type { PendingInput } from '../events/agent-event.ts';
 import type { Session } from '../sessions/session.ts';
 import type { ToolResultKind } from '../tools/tool-result.ts';
 import { workedBetween, type LoggedCall, type LoggedStep, type RunLog } from './run-log.ts';
@@ -15,30 +16,35 @@ export interface OpenStep extends LoggedStep {
 
 /** Returns the step that started in the log and is not recorded as finished; null if there is none. */
 export function openStepOf(
-  session: Pick<Session, 'status' | 'pause' | 'pendingApprovals'>,
+  session: Pick<Session, 'status' | 'pause' | 'pendingApprovals' | 'pendingInputs'>,
   log: RunLog,
   finished: number,
 ): OpenStep | null {
-  const { status, pause, pendingApprovals } = session;
+  const { status, pause, pendingApprovals, pendingInputs } = session;
   if (status !== 'in_progress' && status !== 'paused') return null;
   const type = status === 'paused' ? 'waiting' : 'running';
   const { lastStep } = log;
   if (lastStep && lastStep.number > finished)
     return { ...lastStep, type, calls: callsOf(log, lastStep.number) };
-  if (pendingApprovals.length === 0 || lastStep) return null;
-  // the log is gone: pending approvals are known from the session
+  const waiting = [
+    ...pendingApprovals,
+    ...pendingInputs.filter(isFirstOfCall).map((question) => ({ ...question, args: {} })),
+  ];
+  if (waiting.length === 0 || lastStep) return null;
+  // the log is gone: what waits is known from the session
   return {
     number: finished + 1,
     attempt: 1,
     startedAt: pause?.at ?? isoTime(0),
     answeredAt: pause ? msOf(pause.at) : 0,
     type,
-    calls: pendingApprovals.map(({ callId, tool, args, path }) => ({
+    calls: waiting.map(({ callId, tool, args, path }) => ({
       id: path[0] ?? callId,
       tool,
       args,
       step: finished + 1,
       requestedAt: pause ? msOf(pause.at) : 0,
+      askedAt: null,
       firstStartAt: null,
       startedAt: null,
       completedAt: null,
@@ -46,6 +52,12 @@ export function openStepOf(
     })),
   };
 }
+
+const isFirstOfCall = (
+  { callId }: PendingInput,
+  place: number,
+  all: readonly PendingInput[],
+): boolean => all.findIndex((one) => one.callId === callId) === place;
 
 const callsOf = ({ calls }: RunLog, step: number): readonly LoggedCall[] =>
   [...calls.values()].filter((call) => call.step === step);
@@ -112,6 +124,7 @@ function openBar(
       : startedAt === null
         ? 0
         : Math.max(0, offset(now) - start),
+    ...(isOpen && isPaused && call.askedAt !== null && { asks: true }),
     state: isOpen ? (isPaused || startedAt === null ? 'waiting' : 'running') : stateOf(completed),
     error: completed?.error ?? null,
     retry: retries.get(call.id) ?? null,

@@ -7,14 +7,14 @@ import { decisiveEvaluation } from './evaluations.ts';
 
 /** Returns the reason for a session's status in a few words, for a list: `Step limit · 5 / 5`. */
 export function reasonText(session: Session): string {
-  const { status, pendingApprovals, executionStepCount: steps } = session;
+  const { status, executionStepCount: steps } = session;
   switch (status) {
     case 'pending':
       return 'Nothing sent yet';
     case 'in_progress':
       return `Working · step ${countText(steps + 1)}`;
     case 'paused':
-      return pauseText(pendingApprovals);
+      return pauseText(session);
     case 'completed':
       return steps === 0 ? 'Completed' : `Completed · ${counted(steps, 'step')}`;
     default:
@@ -22,12 +22,15 @@ export function reasonText(session: Session): string {
   }
 }
 
-function pauseText(pending: Session['pendingApprovals']): string {
-  const [first] = pending;
-  if (first === undefined) return 'Paused';
-  return pending.length === 1
-    ? `${first.tool} needs approval`
-    : `${countText(pending.length)} approvals needed`;
+function pauseText({ pendingApprovals, pendingInputs }: Session): string {
+  const [first] = pendingApprovals;
+  const [question] = pendingInputs;
+  if (first && pendingApprovals.length === 1) return `${first.tool} needs approval`;
+  if (first) return `${countText(pendingApprovals.length)} approvals needed`;
+  if (!question) return 'Paused';
+  return pendingInputs.length === 1
+    ? `${question.tool} needs an answer`
+    : `${countText(pendingInputs.length)} answers needed`;
 }
 
 function stopText(session: Session): string {

@@ -1,6 +1,6 @@
 import { msOf } from '../clock.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
-import type { AgentEvent, EventOf } from '../events/agent-event.ts';
+import type { AgentEvent, EventOf, PendingApproval } from '../events/agent-event.ts';
 import type { JsonObject } from '../json.ts';
 
 /** A time in which no process worked on the run. */
@@ -13,7 +13,7 @@ export interface Gap {
   readonly reason: string | null;
   /** The current step, else the last one. */
   readonly step: number;
-  /** Calls that needed approval, or contain a nested agent that did. */
+  /** Calls that needed approval or input, or contain a nested agent that did. */
   readonly calls: readonly string[];
 }
 
@@ -26,6 +26,8 @@ export interface LoggedCall {
   /** The current step; 0 if its start is not in the log. */
   readonly step: number;
   requestedAt: number | null;
+  /** When the call last asked the user; null if it never did. */
+  askedAt: number | null;
   firstStartAt: number | null;
   startedAt: number | null;
   completedAt: number | null;
@@ -96,6 +98,10 @@ class Reading implements RunLog {
         this.#call(event).requestedAt ??= at;
         this.#call(event).args = event.args;
         return;
+      case 'ToolInputRequested':
+        this.#answered(at);
+        this.#call(event).askedAt = at;
+        return;
       case 'ToolCallStarted': {
         this.#answered(at);
         const call = this.#call(event);
@@ -164,6 +170,7 @@ class Reading implements RunLog {
       args: {},
       step: this.lastStep?.number ?? 0,
       requestedAt: null,
+      askedAt: null,
       firstStartAt: null,
       startedAt: null,
       completedAt: null,
@@ -175,11 +182,16 @@ class Reading implements RunLog {
 }
 
 /** Returns the root agent's own calls: a nested agent is found at the start of its path. */
-function waitingCalls({ pendingApprovals }: EventOf<'AgentPaused'>): readonly string[] {
-  // missing if it was too large for the log
-  if (!Array.isArray(pendingApprovals)) return [];
-  return pendingApprovals.map(({ callId, path }) => path[0] ?? callId);
+function waitingCalls(event: EventOf<'AgentPaused'>): readonly string[] {
+  // missing if they were too large for the log
+  const { pendingApprovals, pendingInputs } = event;
+  const waiting = [pendingApprovals, pendingInputs].flatMap((calls) =>
+    Array.isArray(calls) ? (calls as readonly WaitingCall[]) : [],
+  );
+  return [...new Set(waiting.map(({ callId, path }) => path[0] ?? callId))];
 }
+
+type WaitingCall = Pick<PendingApproval, 'callId' | 'path'>;
 
 /** Milliseconds of work between two times. */
 export function workedBetween(gaps: readonly Gap[], from: number, to: number): number {

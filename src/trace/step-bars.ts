@@ -125,7 +125,7 @@ function errorOf(result: ToolResult | undefined): string | null {
   return typeof result.value === 'string' ? result.value : null;
 }
 
-/** Returns how long a call waited for approval; up to `now` if it still does. */
+/** Returns how long a call waited for approval or input; up to `now` if it still does. */
 export function pausedIn({ gaps }: RunLog, callId: string, now: number | null = null): number {
   let ms = 0;
   for (const { from, to, calls } of gaps)

@@ -17,5 +17,6 @@ export const stopSentenceOf = (session: Session): StopSentence | null =>
     outcome: session.outcome,
     pause: session.pause,
     pendingApprovals: session.pendingApprovals,
+    pendingInputs: session.pendingInputs,
     allowance: session.allowance,
   });

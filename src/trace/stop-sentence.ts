@@ -6,7 +6,7 @@ import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import { grantLabel, grantText } from '../continuation/grant-text.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
-import type { PendingApproval } from '../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../events/agent-event.ts';
 import { sentence } from '../sentence.ts';
 import type { StopAction, StopSentence } from './trace.ts';
 
@@ -15,6 +15,7 @@ export interface StopFacts {
   readonly outcome: ContinuationOutcomeJSON | null;
   readonly pause?: Pick<Pause, 'kind' | 'reason'> | null;
   readonly pendingApprovals?: readonly Pick<PendingApproval, 'callId' | 'tool'>[];
+  readonly pendingInputs?: readonly Pick<PendingInput, 'callId' | 'inputId' | 'tool'>[];
   /** The failure that ended it, if there is no outcome. */
   readonly error?: Pick<ErrorRecord, 'message'> | null;
   /** What the owner may still grant; null or absent: no cap is known. */
@@ -59,8 +60,9 @@ function conditionOf(actions: readonly ExplanationAction[]): string | null {
       return null;
     case 'grant':
       return `it had ${grantText(action.grant, 'more')}`;
-    case 'approve':
     case 'input':
+      return 'you answered';
+    case 'approve':
       return action.callIds.length === 1
         ? 'you approved or denied it'
         : 'you approved or denied each of them';

@@ -68,6 +68,7 @@ export function traceOf(records: TraceRecords): Trace {
       outcome,
       pause: isCurrent ? session.pause : null,
       pendingApprovals: isCurrent ? session.pendingApprovals : [],
+      pendingInputs: isCurrent ? session.pendingInputs : [],
       error: newest?.errors.at(-1) ?? null,
       allowance: isCurrent ? session.allowance : null,
     }),

@@ -112,7 +112,7 @@ export interface TraceBar {
   readonly error: string | null;
   /** Set on a call that retries a failed call of the same tool: number of the retry, and how many are allowed. */
   readonly retry: { readonly number: number; readonly limit: number | null } | null;
-  /** Milliseconds that this call waited for approval. */
+  /** Milliseconds that this call waited for approval or input. */
   readonly pausedMs: number;
   /** The approver's decision, once there is one. */
   readonly answer: 'approved' | 'edited' | 'denied' | null;
@@ -120,6 +120,8 @@ export interface TraceBar {
   readonly approval?: ApprovalRecord;
   /** The images and files of the result, without their bytes; absent if it has none. */
   readonly files?: readonly PartFacts[];
+  /** Whether the call waits for an answer of the user; absent if not. */
+  readonly asks?: boolean;
 }
 
 /** A pause: marked on the axis, not to scale. */

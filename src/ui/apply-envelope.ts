@@ -3,6 +3,7 @@ import { applyNested } from './apply-nested.ts';
 import { applyStatus, statusNote } from './apply-status.ts';
 import {
   applyApproval,
+  applyInput,
   applyToolCompleted,
   applyToolProgress,
   applyToolStarted,
@@ -41,6 +42,8 @@ export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSna
       return applyToolCompleted(on, envelope);
     case 'agent.approval.requested':
       return applyApproval(on, envelope);
+    case 'agent.input.requested':
+      return applyInput(on, envelope);
     case 'agent.stream.discarded':
       return { ...on, run: withDiscard(on.run, envelope) };
     default:

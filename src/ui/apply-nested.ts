@@ -1,5 +1,5 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
-import { applyApproval, withoutApproval } from './apply-tools.ts';
+import { applyApproval, applyInput, withoutWaiting } from './apply-tools.ts';
 import { isTruncated } from './message-list.ts';
 import { trackOf, withDiscard, withTrack, type LogSnapshot, type UiRun } from './log-snapshot.ts';
 import type { UiMessage } from './ui-message.ts';
@@ -29,17 +29,19 @@ export function applyNested(snapshot: OnRun, envelope: Envelope): LogSnapshot {
     }
     case 'agent.tool.started': {
       const { tool, tool_call_id } = envelope.payload;
-      return says(`Running ${tool}…`, withoutApproval(run, tool_call_id));
+      return says(`Running ${tool}…`, withoutWaiting(run, tool_call_id));
     }
     case 'agent.tool.completed': {
       const { tool, tool_call_id, success } = envelope.payload;
       return says(
         `${tool} ${success ? 'has answered' : 'has failed'}.`,
-        withoutApproval(run, tool_call_id),
+        withoutWaiting(run, tool_call_id),
       );
     }
     case 'agent.approval.requested':
       return applyApproval(on, envelope);
+    case 'agent.input.requested':
+      return applyInput(on, envelope);
     case 'agent.step.completed': {
       const { step, has_tool_calls } = envelope.payload;
       const doneStep = Math.max(track.doneStep, step);

@@ -1,6 +1,13 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
 import { inserted, reachOf, without, type MessageList } from './message-list.ts';
-import { isEnd, noApprovals, trackOf, type LogSnapshot, type UiRun } from './log-snapshot.ts';
+import {
+  isEnd,
+  noApprovals,
+  noInputs,
+  trackOf,
+  type LogSnapshot,
+  type UiRun,
+} from './log-snapshot.ts';
 import { stopLine } from './stop-text.ts';
 import type { UiMessage, UiStatusType } from './ui-message.ts';
 import type { UiStop } from './ui-state.ts';
@@ -36,6 +43,7 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
         status,
         stepCount,
         stop: null,
+        inputs: noInputs,
         note: statusNote(run.id, 'thinking', 'Thinking…', timestamp),
       },
     };
@@ -60,9 +68,13 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
 }
 
 /** Ends the run: no call needs approval or runs, and later text of its steps is ignored. */
-function ended(run: UiRun, rootId: string): Pick<UiRun, 'approvals' | 'open' | 'agents' | 'rowId'> {
+function ended(
+  run: UiRun,
+  rootId: string,
+): Pick<UiRun, 'approvals' | 'inputs' | 'open' | 'agents' | 'rowId'> {
   return {
     approvals: noApprovals,
+    inputs: noInputs,
     open: [],
     rowId: null,
     agents: { [rootId]: trackOf(run, rootId) },

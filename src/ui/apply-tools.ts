@@ -27,7 +27,7 @@ export function applyToolStarted(
   return {
     ...snapshot,
     rows,
-    run: { ...withoutApproval(run, id), open, note: openNote(run.id, open, envelope.timestamp) },
+    run: { ...withoutWaiting(run, id), open, note: openNote(run.id, open, envelope.timestamp) },
   };
 }
 
@@ -62,7 +62,7 @@ export function applyToolCompleted(
   return {
     ...snapshot,
     rows: withResult(rows, run, envelope),
-    run: { ...withoutApproval(open.length > 0 ? run : quiet(run), id), open, note },
+    run: { ...withoutWaiting(open.length > 0 ? run : quiet(run), id), open, note },
   };
 }
 
@@ -86,7 +86,7 @@ export function applyApproval(
   const call: UiToolCall = { id: tool_call_id, name: tool, args, args_summary };
   const { rows, run } =
     parent_agent_id === undefined ? attached(snapshot, call, timestamp) : snapshot;
-  const approvals = [...withoutApproval(run, tool_call_id).approvals, approval];
+  const approvals = [...withoutWaiting(run, tool_call_id).approvals, approval];
   return { ...snapshot, rows, run: { ...run, approvals } };
 }
 
@@ -98,11 +98,27 @@ const quiet = (run: UiRun): UiRun => ({
   ),
 });
 
-export function withoutApproval(run: UiRun, callId: string): UiRun {
-  const { approvals } = run;
-  return approvals.some(({ tool_call_id }) => tool_call_id === callId)
-    ? { ...run, approvals: approvals.filter(({ tool_call_id }) => tool_call_id !== callId) }
-    : run;
+/** Adds a question of a tool. */
+export function applyInput(
+  snapshot: OnRun,
+  { payload, execution_id, agent_id }: EnvelopeOf<'agent.input.requested'>,
+): LogSnapshot {
+  const { run } = snapshot;
+  const others = run.inputs.filter(({ input_id }) => input_id !== payload.input_id);
+  return {
+    ...snapshot,
+    run: { ...run, inputs: [...others, { ...payload, execution_id, agent_id }] },
+  };
+}
+
+/** Removes what waits for the user in a call: it runs or has ended. */
+export function withoutWaiting(run: UiRun, callId: string): UiRun {
+  const isOther = ({ tool_call_id }: { readonly tool_call_id: string }): boolean =>
+    tool_call_id !== callId;
+  const { approvals, inputs } = run;
+  return approvals.every(isOther) && inputs.every(isOther)
+    ? run
+    : { ...run, approvals: approvals.filter(isOther), inputs: inputs.filter(isOther) };
 }
 
 const openNote = (runId: string, open: UiRun['open'], timestamp: string): UiMessage =>

@@ -10,7 +10,8 @@ export {
   shouldRenderAssistantContent,
 } from './message-rules.ts';
 export { stopText, type StopText } from './stop-text.ts';
-export type { LogPlace, UiApproval, UiState, UiStop } from './ui-state.ts';
+export type { InputAnswer } from '../tools/input-request.ts';
+export type { LogPlace, UiApproval, UiInput, UiState, UiStop } from './ui-state.ts';
 export type {
   UiContinuation,
   UiMessage,

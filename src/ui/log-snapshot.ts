@@ -2,7 +2,7 @@ import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { EnvelopeOf, WireUsage } from '../broadcasting/envelope.ts';
 import { own } from '../json.ts';
 import type { UiMessage } from './ui-message.ts';
-import type { UiApproval, UiStop } from './ui-state.ts';
+import type { UiApproval, UiInput, UiStop } from './ui-state.ts';
 
 /** All text of an attempt up to this time is void. */
 export interface Discard {
@@ -40,6 +40,7 @@ export interface UiRun {
   readonly stepCount: number;
   readonly usage: WireUsage;
   readonly approvals: readonly UiApproval[];
+  readonly inputs: readonly UiInput[];
   /** The message that it answers; `rowId` is the message that new tool calls belong to. */
   readonly inputId: string | null;
   readonly rowId: string | null;
@@ -67,6 +68,7 @@ export interface LogSnapshot {
 
 export const noUsage: WireUsage = Object.freeze({ input: 0, output: 0, total: 0 });
 export const noApprovals: readonly UiApproval[] = Object.freeze([]);
+export const noInputs: readonly UiInput[] = Object.freeze([]);
 
 export const isEnd = (status: BroadcastStatus): boolean =>
   status === 'completed' || status === 'stopped' || status === 'cancelled' || status === 'failed';
@@ -88,6 +90,7 @@ export const newRun = (id: string): UiRun => ({
   stepCount: 0,
   usage: noUsage,
   approvals: noApprovals,
+  inputs: noInputs,
   inputId: null,
   rowId: null,
   isOverlaid: true,

@@ -81,6 +81,14 @@ const fields: {
     args_summary: may(isText, ''),
     hidden: maybe(isTextList, ['']),
   },
+  'agent.input.requested': {
+    ...call,
+    input_id: must(isName),
+    key: must(isName),
+    message: must(isText),
+    schema: maybe(isBounded, undefined),
+    url: maybe(isText, undefined),
+  },
   'agent.continuation': {},
   'agent.stream.chunk': {
     message_id: must(isName),

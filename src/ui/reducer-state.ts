@@ -11,6 +11,7 @@ import {
   newRun,
   newSnapshot,
   noApprovals,
+  noInputs,
   noUsage,
   type LogSnapshot,
   type UiRun,
@@ -77,10 +78,19 @@ export function reducerStateOf(state: UiState): ReducerState {
     const snapshot = { ...log.snapshot, rows, run: overlaid(log.snapshot.run) };
     return { ...reducer, log: { ...log, base, snapshot }, shown: messages };
   }
-  const { executionId, place, status, stop, stepCount, usage, approvals } = state;
+  const {
+    executionId,
+    place,
+    status,
+    stop,
+    stepCount,
+    usage,
+    approvals,
+    inputs = noInputs,
+  } = state;
   const after = place?.after ?? 0;
   const run = executionId === null ? null : { ...newRun(executionId), after, last: after };
-  const known = run && { ...run, status, stop, stepCount, usage, approvals };
+  const known = run && { ...run, status, stop, stepCount, usage, approvals, inputs };
   const sent = messages
     .filter(({ metadata }) => metadata.pending)
     .map((message) => ({ message, executionId: null }));
@@ -119,6 +129,7 @@ export function stateOf(reducer: ReducerState, before?: UiState): UiState {
     status: run?.status ?? 'idle',
     messages,
     approvals: run?.approvals ?? noApprovals,
+    inputs: run?.inputs ?? noInputs,
     stop: run?.stop ?? null,
     usage: run?.usage ?? noUsage,
     stepCount: run?.stepCount ?? 0,

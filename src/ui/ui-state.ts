@@ -4,9 +4,16 @@ import type { ReducerState } from './reducer-state.ts';
 import type { UiMessage } from './ui-message.ts';
 
 type Requested = EnvelopePayloads['agent.approval.requested'];
+type Asked = EnvelopePayloads['agent.input.requested'];
 
 /** A call that waits for a person. */
 export interface UiApproval extends Requested {
+  readonly execution_id: string;
+  readonly agent_id: string;
+}
+
+/** A question of a tool that waits for the user. */
+export interface UiInput extends Asked {
   readonly execution_id: string;
   readonly agent_id: string;
 }
@@ -33,6 +40,8 @@ export interface UiState {
   /** Messages in the order of the conversation. */
   readonly messages: readonly UiMessage[];
   readonly approvals: readonly UiApproval[];
+  /** Questions of tools; absent in states of earlier releases. */
+  readonly inputs?: readonly UiInput[];
   /** Why it stopped; null while it runs and before the first run. */
   readonly stop: UiStop | null;
   /** Usage of the visible execution. */

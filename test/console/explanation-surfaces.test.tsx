@@ -191,6 +191,7 @@ describe.each(Object.entries(rows))('an explanation with the action %s', (kind, 
     const session = {
       id: '12345678',
       pendingApprovals: (facts.pendingApprovals ?? []) as never, // only ids are read
+      pendingInputs: [],
     };
     const change = changeLine(sentence);
     expect([

@@ -183,6 +183,7 @@ const detailOf = (session: SessionSummary): SessionDetail => ({
   executionStepCount: session.stepCount,
   pause: null,
   pendingApprovals: [],
+  pendingInputs: [],
   stopReason: null,
   outcome: null,
   output: null,

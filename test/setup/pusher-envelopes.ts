@@ -67,6 +67,14 @@ const payloads: Payloads = {
     args: { email: 'zoe@example.com' },
     args_summary: 'email: zoe@example.com',
   },
+  'agent.input.requested': {
+    tool: 'delete_page',
+    tool_call_id: 'call_1',
+    input_id: 'call_1/sure',
+    key: 'sure',
+    message: 'Delete the page?',
+    schema: { type: 'object', properties: { sure: { type: 'boolean' } } },
+  },
   'agent.step.completed': {
     step: 1,
     has_tool_calls: true,

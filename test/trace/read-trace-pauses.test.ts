@@ -1,4 +1,4 @@
-import type { Session } from 'onward';
+import { defineTool, type Session } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import { readTrace } from '../../src/trace/index.ts';
@@ -112,4 +112,31 @@ it('counts an open pause on the clock of the runtime', async () => {
   await runtime.send('s', 'go', waiting);
   await clock.advance(3_600_000);
   expect((await readTrace(runtime, 's', ann)).totals.pausedMs).toBe(3_600_000);
+});
+
+it('a call that asks the user waits in its row, and its time is not working time', async () => {
+  const ask = defineTool({
+    name: 'ask',
+    description: 'Asks.',
+    execute: (_args, { input, requestInput }) =>
+      input ? 'thanks' : requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } }),
+  });
+  const driver = followingDriver([toolCall('ask'), final('done')]);
+  const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, ask).build());
+  await runtime.create({ ...ann, id: 's' });
+  const paused = await runtime.send('s', 'go', waiting);
+  const before = await traceOn(runtime);
+  expect(before.stop?.explanation.headline).toContain('ask needs an answer');
+  expect(before.steps.at(-1)).toMatchObject({
+    type: 'waiting',
+    bars: [{ kind: 'model' }, { name: 'ask', state: 'waiting', asks: true }],
+  });
+  const [question] = paused.pendingInputs;
+  const answer = { action: 'accept', content: {} } as const;
+  await runtime.answer('s', question!.inputId, { ...waiting, answer });
+  const after = await traceOn(runtime);
+  const [, bar] = after.steps[0]!.bars;
+  expect(bar).toMatchObject({ name: 'ask', state: 'ok', answer: null });
+  expect(bar?.pausedMs).toBeGreaterThan(0);
+  expect(bar).not.toHaveProperty('asks');
 });

@@ -171,6 +171,7 @@ export const session = (more: Partial<Session> = {}): Session => ({
   allowance: null,
   pause: null,
   pendingApprovals: [],
+  pendingInputs: [],
   stopReason: null,
   outcome: null,
   output: null,

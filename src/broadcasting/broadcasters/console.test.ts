@@ -149,6 +149,14 @@ const rows: readonly (readonly [Envelope, string])[] = [
   [
     {
       ...base,
+      type: 'agent.input.requested',
+      payload: { ...call, input_id: 'call_1/ok', key: 'ok', message: 'Sure?', schema: {} },
+    },
+    '#12 agent.input.requested: pay call_1/ok "Sure?"',
+  ],
+  [
+    {
+      ...base,
       type: 'agent.continuation',
       payload: {
         step: 3,

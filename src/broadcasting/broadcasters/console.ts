@@ -57,6 +57,8 @@ function what({ type, payload: p }: Envelope): string {
       const call = `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
       return hiding === null ? call : `${call} (${clip(hiding, SHOWN)})`;
     }
+    case 'agent.input.requested':
+      return `${p.tool} ${p.input_id} ${shown(p.message)}`;
     case 'agent.continuation':
       return `step ${p.step} ${p.should_continue ? 'continues' : `stops (${p.stop_reason})`}, says ${p.resolved_by}`;
     case 'agent.stream.chunk':

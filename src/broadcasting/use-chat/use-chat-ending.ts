@@ -34,7 +34,7 @@ export function endingOf(event: EndingEvent, lastFinish: FinishReason | null): E
 }
 
 function pauseOf(event: EventOf<'AgentPaused'>): Ending {
-  const { executionId, stepCount, pendingApprovals } = event;
+  const { executionId, stepCount, pendingApprovals, pendingInputs = [] } = event;
   const { stop_message: message, remedy, explanation } = pausePayload(event);
   const needsApproval = pendingApprovals.length > 0;
   return {
@@ -49,8 +49,8 @@ function pauseOf(event: EventOf<'AgentPaused'>): Ending {
     },
     metadata: { executionId, status: 'paused', stepCount },
     closing: [{ type: 'finish', finishReason: needsApproval ? 'tool-calls' : 'other' }],
-    // the calls show that they need approval
-    needsExplanation: !needsApproval,
+    // the calls show that they need approval, and nothing shows a question of a tool
+    needsExplanation: !needsApproval || pendingInputs.length > 0,
   };
 }
 

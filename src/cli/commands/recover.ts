@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../events/agent-event.ts';
+import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { SessionEvent } from '../../sessions/session-worker.ts';
 import type { SessionRow } from '../../sessions/session-rows.ts';
 import { counted } from '../../number-text.ts';
@@ -107,9 +107,7 @@ function endOf(event: AgentEvent): string | null {
     case 'AgentFailed':
       return `${event.status} (${event.stopReason ?? 'no reason'}) after ${counted(event.stepCount, 'step')}`;
     case 'AgentPaused':
-      return event.pendingApprovals.length > 0
-        ? `needs ${counted(event.pendingApprovals.length, 'approval')}`
-        : 'is paused';
+      return pausedText(event);
     default:
       return null;
   }
@@ -137,4 +135,12 @@ function summary(context: CliContext, progress: Progress, left: number): number 
     if (failed.size > 0) context.note(`${counted(failed.size, 'session')} failed.`);
   }
   return exitCode;
+}
+
+function pausedText({ pendingApprovals, pendingInputs = [] }: EventOf<'AgentPaused'>): string {
+  const parts = [
+    ...(pendingApprovals.length > 0 ? [counted(pendingApprovals.length, 'approval')] : []),
+    ...(pendingInputs.length > 0 ? [counted(pendingInputs.length, 'answer')] : []),
+  ];
+  return parts.length > 0 ? `needs ${parts.join(' and ')}` : 'is paused';
 }

@@ -5,7 +5,15 @@ import { reasonText, stopSentenceOf } from '../../trace/index.ts';
 import { counted } from '../../number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { ago, argsSummary, costText, oneLine, shortId, askedText } from '../format.ts';
+import {
+  ago,
+  argsSummary,
+  askedText,
+  costText,
+  oneLine,
+  questionText,
+  shortId,
+} from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import { stopLine } from '../run-ending.ts';
 import { summaryOf } from '../../server/session-views.ts';
@@ -26,7 +34,8 @@ export const showSession = (
     const page = await runtime.messages(session.id, { owner, limit: options.messages });
     const stop = stopSentenceOf(session);
     if (context.isJson) {
-      const { usage, cost, info, pause, pendingApprovals, stopReason, output, metadata } = session;
+      const { usage, cost, info, pause, stopReason, output, metadata } = session;
+      const { pendingApprovals, pendingInputs } = session;
       context.printJson({
         ...summaryOf(session),
         owner,
@@ -35,6 +44,7 @@ export const showSession = (
         info,
         pause,
         pendingApprovals,
+        pendingInputs,
         stopReason,
         output,
         metadata,
@@ -77,6 +87,10 @@ export const showSession = (
     for (const call of session.pendingApprovals)
       print(
         `  ${paint('yellow', '?')} ${askedText(call, 200)} ${paint('dim', oneLine(call.callId, 120))}`,
+      );
+    for (const question of session.pendingInputs)
+      print(
+        `  ${paint('yellow', '?')} ${questionText(question, 200)} ${paint('dim', oneLine(question.inputId, 160))}`,
       );
     for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);
     print(paint('dim', `  ${context.command('explain', shortId(session.id))}`));

@@ -1,7 +1,9 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { Announcer } from '../../react/announcer.tsx';
+import { InputList } from '../../react/input-list.tsx';
 import { AgentUiProvider } from '../../react/ui-provider.tsx';
+import type { InputAnswer } from '../../tools/input-request.ts';
 import { useFollowEnd } from '../../react/use-follow-end.ts';
 import { actionFor } from '../../ui/sources/session-actions.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
@@ -41,7 +43,7 @@ export function ChatView(props: ChatViewProps): ReactElement {
 
 function Chat(props: ChatViewProps): ReactElement {
   const { session, agent, detail, trace, onOpenStep, grantState } = props;
-  const { state, approvals, actions, stop } = session;
+  const { state, approvals, inputs, actions, stop } = session;
   const { executionId } = state;
   // a session without log events is known from its record only
   const status = executionId === null ? (detail?.status ?? session.status) : session.status;
@@ -51,17 +53,17 @@ function Chat(props: ChatViewProps): ReactElement {
   const granted = useGrantedLines(grantState, active);
   const follow = useFollowEnd(state, actions);
   const { ref, toEnd } = follow;
-  const hasQuestions = approvals.length > 0;
+  const hasQuestions = approvals.length + inputs.length > 0;
   const { onScroll, isBelow } = useFirstQuestion(
     ref,
-    hasQuestions ? (approvals[0]?.execution_id ?? '') : null,
+    hasQuestions ? ((approvals[0] ?? inputs[0])?.execution_id ?? '') : null,
     follow,
   );
   // content below the first approval is no news
   const isBehind = follow.isBehind && (!hasQuestions || isBelow);
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
-  const { retry, dismiss, approve, approveAll, deny, send } = session;
+  const { retry, dismiss, approve, approveAll, deny, answer, send } = session;
 
   const lastSent = state.messages.findLast(({ metadata }) => metadata.pending)?.id;
   useLayoutEffect(() => {
@@ -90,6 +92,10 @@ function Chat(props: ChatViewProps): ReactElement {
   );
   const onApproveAll = useCallback(() => void approveAll(), [approveAll]);
   const onDeny = useCallback((callId: string, reason: string) => void deny(callId, reason), [deny]);
+  const onAnswer = useCallback(
+    (inputId: string, given: InputAnswer) => void answer(inputId, given),
+    [answer],
+  );
   // a message that could not be sent stays in the conversation and is retried from there
   const onSend = useCallback((text: string) => void send(text), [send]);
   const onNewMessage = useCallback(() => field.current?.focus(), []);
@@ -105,7 +111,7 @@ function Chat(props: ChatViewProps): ReactElement {
           <Markdown text={discarded.text} />
         </div>
       )}
-      {hasQuestions && (
+      {approvals.length > 0 && (
         <ApprovalCards
           approvals={approvals}
           pending={detail?.pendingApprovals ?? []}
@@ -114,6 +120,15 @@ function Chat(props: ChatViewProps): ReactElement {
           onApprove={onApprove}
           onDeny={onDeny}
           onApproveAll={onApproveAll}
+          nextFocus={ref}
+        />
+      )}
+      {inputs.length > 0 && (
+        <InputList
+          inputs={inputs}
+          actions={actions}
+          onAnswer={onAnswer}
+          onDismiss={dismiss}
           nextFocus={ref}
         />
       )}
@@ -188,7 +203,7 @@ function Chat(props: ChatViewProps): ReactElement {
         <BusyComposer
           onSend={onSend}
           draft={draft}
-          blockedBy={blockedBy(status, approvals.length)}
+          blockedBy={blockedBy(status, approvals.length, inputs.length)}
           placeholder={placeholderOf(status, agent)}
           isBusy={isBusy}
           isLocked

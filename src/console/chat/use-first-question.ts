@@ -37,7 +37,7 @@ export function useFirstQuestion(
 function edgesIn(
   box: HTMLElement | null,
 ): { readonly top: number; readonly height: number } | null {
-  const card = box?.querySelector('.onward-approval');
+  const card = box?.querySelector('.onward-approval, .onward-input-request');
   if (!box || !card) return null;
   const { top, height } = box.getBoundingClientRect();
   return { top: card.getBoundingClientRect().top - top, height };

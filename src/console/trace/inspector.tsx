@@ -103,7 +103,7 @@ function NoOutcome({ row }: { readonly row: TraceRow }): ReactElement {
       <h4>No decision yet</h4>
       <p>
         {waits
-          ? 'The step needs approval. Checks are evaluated when it ends.'
+          ? `The step needs ${row.step?.bars.some((bar) => bar.asks) ? 'an answer' : 'approval'}. Checks are evaluated when it ends.`
           : 'The step is running. Checks are evaluated when it ends.'}
       </p>
     </div>

@@ -51,7 +51,7 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
       from: axis.place(step.at, 'after'),
       to: axis.place(step.at + queuedMs, 'before'),
     });
-  // a call that needs approval is drawn as the pause; a queued one as a mark where it will start
+  // a call that needs approval or an answer is drawn as the pause; a queued one as a mark where it will start
   if (bar.state !== 'waiting' || !paused)
     pieces.push({
       kind: pieceKindOf(bar),
@@ -125,7 +125,7 @@ function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, problem: strin
   const label: LabelPart[] = [{ text: bar.name, tone: 'name' }];
   if (bar.state === 'waiting')
     return step.type === 'waiting'
-      ? [...label, { text: 'needs approval', tone: 'waiting' }]
+      ? [...label, { text: bar.asks ? 'needs an answer' : 'needs approval', tone: 'waiting' }]
       : [...label, { text: 'queued', tone: 'quiet' }];
   label.push({ text: durationText(bar.durationMs), tone: 'quiet' });
   if (failed) label.push({ text: problem, tone: 'failed' });

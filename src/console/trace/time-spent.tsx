@@ -45,7 +45,7 @@ export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | 
               <th scope="row">
                 <i className="trace-key" data-kind="paused" aria-hidden="true" />
                 <span>
-                  Paused<small>waiting for approval or resume, not counted</small>
+                  Paused<small>waiting for approval, an answer or resume, not counted</small>
                 </span>
               </th>
               <td>{durationText(pausedMs)}</td>

@@ -3,6 +3,7 @@ import type { Grants } from '../../continuation/grants.ts';
 import type { JsonObject } from '../../json.ts';
 import type { GrantCapOptions, SeenCall } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
+import type { InputAnswer } from '../../tools/input-request.ts';
 import { route, type Route, type RouteAnswer } from '../route.ts';
 import { ref } from '../schemas/shapes.ts';
 import { detailOf } from '../session-views.ts';
@@ -11,6 +12,7 @@ import {
   executionName,
   grant,
   hashName,
+  inputName,
   jsonRecord,
   newSessionId,
   oneOf,
@@ -28,6 +30,13 @@ interface Answer {
   readonly executionId?: string;
   readonly argsHash?: string;
   readonly remember?: 'session';
+}
+
+interface InputBody {
+  readonly inputId: string;
+  readonly action: InputAnswer['action'];
+  readonly content?: JsonObject;
+  readonly executionId?: string;
 }
 
 const accepted: RouteAnswer = {
@@ -105,6 +114,34 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     async handle({ owner, id, body: { rule } }) {
       await runtime.revokeRule(id, rule, { owner });
       return { rules: await runtime.rules(id, { owner }) };
+    },
+  }),
+  route<object, InputBody>({
+    method: 'POST',
+    path: '/sessions/{id}/inputs',
+    name: 'answerInput',
+    summary: 'Answers a question of a tool.',
+    body: {
+      inputId: required(inputName),
+      action: required(oneOf('accept', 'decline', 'cancel')),
+      content: jsonRecord('with accept: the fields of the form'),
+      executionId: executionName,
+    },
+    bodyRules: {
+      description:
+        'A form needs content with accept; an address and the other actions take none. Send the executionId of the ' +
+        'question: the answer then applies only to that execution.',
+    },
+    answer: accepted,
+    async handle({ owner, id, body }) {
+      const { inputId, action, content, executionId } = body;
+      return detailOf(
+        await runtime.answer(id, inputId, {
+          owner,
+          answer: content === undefined ? { action } : { action, content }, // checked by answer()
+          ...(executionId !== undefined && { executionId }),
+        }),
+      );
     },
   }),
   route<object, { readonly reason?: string }>({

@@ -90,6 +90,7 @@ export const grant: Field = {
 /** Identifies the call of an answer. */
 export const executionName: Field = word('the executionId of the pending approval');
 export const hashName: Field = word('the argsHash of the pending approval');
+export const inputName: Field = word('the inputId of the question');
 const binding = { executionId: executionName.schema, argsHash: hashName.schema };
 
 /** The calls that an approver saw, to answer them together. */

@@ -119,6 +119,7 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
       grant: ref('Grants'),
       minimum: ref('Grants'),
       callIds: list(text),
+      inputIds: list(text),
       until: text,
       option: orNull(text),
     },

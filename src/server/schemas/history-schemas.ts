@@ -147,6 +147,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     },
     {
       approval: ref('ApprovalRecord'),
+      asks: flag,
       files: list(
         object(
           { type: oneOfTexts(['image', 'file']) },

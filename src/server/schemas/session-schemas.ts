@@ -68,6 +68,18 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     { hidden: list(text) },
   ),
+  PendingInput: object(
+    {
+      inputId: text,
+      callId: text,
+      key: text,
+      tool: text,
+      message: text,
+      executionId: text,
+      path: list(text),
+    },
+    { schema: record, url: text },
+  ),
   SessionDetail: object({
     ...inCommon,
     executionStepCount: count,
@@ -87,6 +99,7 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     allowance: orNull(ref('GrantAllowance')),
     pause: orNull(object({ kind: text, at: time }, { reason: text })),
     pendingApprovals: list(ref('PendingApproval')),
+    pendingInputs: list(ref('PendingInput')),
     stopReason: orNull(ref('StopReason')),
     outcome: orNull(ref('Outcome')),
     stop: orNull(ref('StopSentence')),

@@ -86,6 +86,7 @@ export function finishedBy(event: AgentEvent): 'text' | 'all' | { readonly toolC
     case 'ToolCallStarted':
     case 'ToolCallCompleted':
     case 'ToolApprovalRequested':
+    case 'ToolInputRequested':
       return event;
     default:
       return 'all';

@@ -111,6 +111,7 @@ it('httpSession reads and acts on the same session', async () => {
   expect(server.requests[0]?.path).toBe('/v1/sessions/a%2Fb/log');
   expect(server.requests[0]?.headers.authorization).toBe('Bearer t');
   expect(Object.keys(actions).toSorted()).toEqual([
+    'answer',
     'approve',
     'approveAll',
     'deny',

@@ -68,6 +68,7 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
     approveAll: (calls) =>
       post('approvals', { calls: calls.map((call): JsonObject => ({ ...call })) }),
+    answer: (inputId, answer, shown) => post('inputs', { inputId, ...answer, ...shown }),
     stop: () => post('stop', {}),
     resume: (grant?: Grants) => post('resume', grant === undefined ? {} : { grant: { ...grant } }),
     retry: () => post('retry', {}),

@@ -1,6 +1,7 @@
 import type { Grants } from '../../continuation/grants.ts';
 import { messageId } from '../../ids.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
+import type { InputAnswer } from '../../tools/input-request.ts';
 import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-messages.ts';
 import type { UiApproval } from '../ui-state.ts';
 import type { SessionViewStore } from './session-view-store.ts';
@@ -32,6 +33,12 @@ export interface AgentSessionActions {
   readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
   /** Approves the visible calls, and no other. */
   readonly approveAll?: (calls: readonly AnsweredCall[]) => Promise<unknown>;
+  /** Answers a question of a tool. `shown` names the execution that asked. */
+  readonly answer?: (
+    inputId: string,
+    answer: InputAnswer,
+    shown?: Pick<ShownCall, 'executionId'>,
+  ) => Promise<unknown>;
   readonly stop?: () => Promise<unknown>;
   /** Continues with a grant, or after a pause without one. */
   readonly resume?: (grant?: Grants) => Promise<unknown>;
@@ -58,6 +65,7 @@ export interface SessionController {
   deny(callId: string, reason: string): Promise<boolean>;
   /** Approves all visible calls. */
   approveAll(): Promise<boolean>;
+  answer(inputId: string, answer: InputAnswer): Promise<boolean>;
   stopRun(): Promise<boolean>;
   resume(grant?: Grants): Promise<boolean>;
   /** Continues a parked session. */
@@ -154,6 +162,12 @@ export function sessionController(
         executionId,
         isAny && approveAll ? () => approveAll(calls) : undefined,
       );
+    },
+    answer(inputId, given) {
+      const { answer } = actions();
+      const asked = (store.view().state.inputs ?? []).find((one) => one.input_id === inputId);
+      const shown = asked ? [{ executionId: asked.execution_id }] : [];
+      return begin('answer', inputId, answer && (() => answer(inputId, given, ...shown)));
     },
     stopRun() {
       const { stop } = actions();
