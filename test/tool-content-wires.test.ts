@@ -1,4 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI as openAiV2 } from 'ai-sdk-openai-v2';
 import { createOpenAI as openAiV4 } from 'ai-sdk-openai-v4';
 import {
@@ -169,10 +170,18 @@ describe('parts of a result', () => {
     ]);
   });
 
-  it('Google: bytes next to the response, addresses as notes', async () => {
-    const { contents } = await requestAfter(wireNamed('AI SDK with Google'));
+  it.each([
+    ['gemini-2.5-flash', 'next to the response'],
+    ['gemini-3-pro-preview', 'in the response'],
+  ])('Google, %s: bytes %s, addresses as notes', async (name) => {
+    const { contents } = await requestAfter({
+      ...wireNamed('AI SDK with Google'),
+      model: (fetch) => createGoogleGenerativeAI({ apiKey: 'none', fetch })(name),
+    });
     const last = (contents as { parts: Json[] }[]).at(-1)?.parts ?? [];
-    expect(last.flatMap(({ inlineData }) => (inlineData ? [inlineData] : []))).toEqual([
+    const { parts = [] } = (last[0]?.['functionResponse'] ?? {}) as { readonly parts?: Json[] };
+    const around = name.startsWith('gemini-3') ? parts : last;
+    expect(around.flatMap(({ inlineData }) => (inlineData ? [inlineData] : []))).toEqual([
       { mimeType: 'image/png', data: png },
       { mimeType: 'application/pdf', data: pdf },
       { mimeType: 'text/csv', data: 'YSxi' },

@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { defaultRedactor } from '../errors/make-redactor.ts';
 import { modelCallInfo } from './model-call-info.ts';
 
-const infoOf = (report: object, word: string | null = null, firstTokenMs: number | null = null) =>
-  modelCallInfo(report, word, { firstTokenMs, queuedMs: 0 }, defaultRedactor);
+const infoOf = (
+  report: object,
+  word: string | null = null,
+  ms: number | null = null,
+  queuedMs = 0,
+) => modelCallInfo(report, word, { firstTokenMs: ms, queuedMs }, defaultRedactor);
 const secret = 'sk-proj-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4';
 
 describe('modelCallInfo', () => {
@@ -31,6 +35,11 @@ describe('modelCallInfo', () => {
     [0.4, 0],
   ])('a time of %d is %d milliseconds', (ms, expected) => {
     expect(infoOf({}, null, ms)).toEqual({ firstTokenMs: expected });
+  });
+
+  it('has the time in a limiter only if the call waited', () => {
+    expect(infoOf({}, null, null, 1_200.4)).toEqual({ queuedMs: 1_200 });
+    expect(infoOf({}, null, null, 0.2)).toBeNull();
   });
 
   it('truncates names to 200 characters, and 8 warnings to 500', () => {
