@@ -47,6 +47,6 @@ const bytesOf = (text: string): number =>
 /** Returns the hash of recorded arguments, before a schema transforms them: in hex, for any order of keys. */
 export const argsHash = (args: JsonObject): string => sha256(canonicalJson(args));
 
-/** Tells the model why arguments were refused. */
+/** Returns the text for the model about refused arguments. */
 export const badArguments = (name: string, message: string): string =>
   `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;
