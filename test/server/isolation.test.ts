@@ -36,6 +36,7 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     approveAll: () => ({ body: {} }),
     listRules: () => ({}),
     revokeRule: () => ({ body: { rule: 'none' } }),
+    answerInput: () => ({ body: { inputId: 'none', action: 'decline' } }),
     stopSession: () => ({ body: {} }),
     pauseSession: () => ({ body: {} }),
     resumeSession: () => ({ body: { approvals: { [calls[0]]: { approve: true } } } }),
@@ -56,11 +57,12 @@ const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryPa
 /** Routes without a session in their path. */
 const withoutSession = new Set(['info', 'listSessions', 'createSession']);
 
-/** Status for ann if it is not the documented one: her session is paused, and has no such ref or rule. */
+/** Status for ann if it is not the documented one: her session is paused, and has no such ref, rule or question. */
 const toOwner: Readonly<Record<string, number>> = {
   sendMessage: 409,
   readRef: 404,
   revokeRule: 404,
+  answerInput: 404,
 };
 
 const pusher = { key: 'app', secret: 'shh-this-is-secret' };

@@ -1,6 +1,6 @@
-import { defineTool } from 'onward';
+import { AgentBuilder, defineTool, type JsonObject } from 'onward';
 import type { InputAnswer } from 'onward/ui';
-import { fakeClock, ScenarioStep } from 'onward/testing';
+import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { memoryStore } from 'onward/stores/memory';
 import { describe, expect, it } from 'vitest';
 import { mortal } from '../setup/mortal-store.ts';
@@ -94,6 +94,114 @@ describe.each(places)('input of tools in sessions (%s)', (_name, makePlace) => {
     const [step] = (await runtime.steps('s', ann)).items;
     expect(step?.results).toMatchObject([{ kind: 'aborted' }]);
     await takesAnotherTurn(place, 's');
+  });
+});
+
+describe.each(places)('questions that something happens to (%s)', (_name, makePlace) => {
+  it('a tool that was removed while it waited is a result', async () => {
+    const place = makePlace();
+    const first = runtimeOn(place.open(), agentWithTool(asking(() => {})));
+    await first.create({ ...ann, id: 's' });
+    await first.send('s', 'go', waiting);
+    await first.close();
+    const look = mockTool('look');
+    const next = builderWith(followingDriver([toolCall('delete_page'), final('done')]), look);
+    const second = runtimeOn(place.open(), next.withErrorPolicy(unknownEffects).build());
+    const done = await second.answer('s', id, { ...waiting, answer: yes });
+    expect(done).toMatchObject({ status: 'completed', output: 'done' });
+    const [step] = (await second.steps('s', ann)).items;
+    expect(step?.results).toMatchObject([{ kind: 'error', error: { code: 'unknown_tool' } }]);
+    await isSound(second, 's');
+    await takesAnotherTurn(place, 's');
+  });
+
+  it('asks in a nested agent, and another process answers', async () => {
+    const place = makePlace();
+    const runs: string[] = [];
+    const make = (who: string) => {
+      const inner = AgentBuilder.base()
+        .withName('inner')
+        .withDriver(followingDriver([toolCall('delete_page'), final('inner done')]))
+        .withTools(asking(() => runs.push(who)))
+        .build();
+      const ask = inner.asTool({ name: 'ask', description: 'Asks.' });
+      return builderWith(
+        followingDriver([toolCall('ask', { input: 'go' }), final('done')]),
+        ask,
+      ).build();
+    };
+    const first = runtimeOn(place.open(), make('a'));
+    await first.create({ ...ann, id: 's' });
+    const asked = await first.send('s', 'go', waiting);
+    const [question] = asked.pendingInputs;
+    expect(question).toMatchObject({ tool: 'delete_page', path: ['t0s0c0'] });
+    await first.close();
+    const second = runtimeOn(place.open(), make('b'));
+    const done = await second.answer('s', question!.inputId, { ...waiting, answer: yes });
+    expect(done).toMatchObject({ status: 'completed', output: 'done' });
+    expect(runs).toEqual(['a', 'b']);
+    await isSound(second, 's');
+  });
+
+  it('a fork of a waiting session does not have the question', async () => {
+    const place = makePlace();
+    const script = [toolCall('look'), toolCall('delete_page'), final('done')];
+    const tools = [mockTool('look'), asking(() => {})];
+    const runtime = runtimeOn(place.open(), builderWith(followingDriver(script), ...tools).build());
+    await runtime.create({ ...ann, id: 's' });
+    const asked = await runtime.send('s', 'go', waiting);
+    const fork = await runtime.fork('s', ann);
+    expect(fork.pendingInputs).toEqual([]);
+    const { inputId } = asked.pendingInputs[0]!;
+    const late = await refusal(() => runtime.answer(fork.id, inputId, { ...ann, answer: yes }));
+    expect(late.code).toBe('unknown_input');
+    expect((await runtime.answer('s', inputId, { ...waiting, answer: yes })).status).toBe(
+      'completed',
+    );
+  });
+
+  it('an answer and a stop at once: the run ends once, and the next turn works', async () => {
+    const place = makePlace();
+    const stores = [place.open(), place.open()];
+    const [a, b] = stores.map((store) => runtimeOn(store, agentWithTool(asking(() => {}))));
+    await a!.create({ ...ann, id: 's' });
+    await a!.send('s', 'go', waiting);
+    const said = await Promise.allSettled([
+      a!.answer('s', id, { ...waiting, answer: yes }),
+      b!.stop('s', waiting),
+    ]);
+    expect(said[1]?.status).toBe('fulfilled');
+    const { status } = await a!.wait('s', ann);
+    expect(['completed', 'stopped']).toContain(status);
+    await isSound(a!, 's');
+    await takesAnotherTurn(place, 's');
+  });
+
+  it('answers are in no event, and keys such as __proto__ reach no object', async () => {
+    const place = makePlace();
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      name: 'delete_page',
+      description: 'Deletes a page.',
+      execute: (_args, { input, requestInput }) => {
+        if (!input) return requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } });
+        seen.push(input.answers['sure'], input.answers['toString'], ({} as { bad?: string }).bad);
+        return 'done';
+      },
+    });
+    const agent = builderWith(followingDriver([toolCall('delete_page'), final('done')]), tool);
+    const runtime = runtimeOn(place.open(), agent.build());
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', waiting);
+    const content = JSON.parse('{"word":"marmalade","__proto__":{"bad":"yes"}}') as JsonObject;
+    await runtime.answer('s', id, { ...waiting, answer: { action: 'accept', content } });
+    expect(seen).toEqual([
+      { action: 'accept', content: { word: 'marmalade' } },
+      undefined,
+      undefined,
+    ]);
+    const { events } = await runtime.events('s', { ...ann, limit: 200 });
+    expect(JSON.stringify(events)).not.toContain('marmalade');
   });
 });
 
