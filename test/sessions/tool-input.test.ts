@@ -154,7 +154,7 @@ describe.each(places)('questions that something happens to (%s)', (_name, makePl
     expect(fork.pendingInputs).toEqual([]);
     const { inputId } = asked.pendingInputs[0]!;
     const late = await refusal(() => runtime.answer(fork.id, inputId, { ...ann, answer: yes }));
-    expect(late.code).toBe('unknown_input');
+    expect(late.code).toBe('not_resumable');
     expect((await runtime.answer('s', inputId, { ...waiting, answer: yes })).status).toBe(
       'completed',
     );
