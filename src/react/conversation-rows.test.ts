@@ -56,4 +56,27 @@ describe('calls of different turns that share an id', () => {
       'waiting',
     ]);
   });
+
+  it('only the newest needs an answer', () => {
+    const asked = {
+      tool: 'look',
+      tool_call_id: 'call_1',
+      input_id: 'call_1/sure',
+      key: 'sure',
+      message: 'Sure?',
+      execution_id: 'e',
+      agent_id: 'a',
+    };
+    const open = messages.filter(({ id }) => id !== 'one');
+    const rows = conversationRows({
+      messages: open,
+      status: 'paused',
+      approvals: [],
+      inputs: [asked],
+    });
+    expect(rows.flatMap(({ calls }) => calls.map(({ state }) => state))).toEqual([
+      'running',
+      'asking',
+    ]);
+  });
 });

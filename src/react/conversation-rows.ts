@@ -11,13 +11,13 @@ export interface ConversationRow {
   readonly isStreaming: boolean;
 }
 
-export type ShownState = Pick<UiState, 'messages' | 'status' | 'approvals' | 'stop'>;
+export type ShownState = Pick<UiState, 'messages' | 'status' | 'approvals' | 'inputs' | 'stop'>;
 
 const noCalls: readonly ToolCallItem[] = [];
 
 /** Attaches results to their calls. Reuses unchanged rows of `before`, so that only changes render. */
 export function conversationRows(
-  { messages, status, approvals }: Omit<ShownState, 'stop'>,
+  { messages, status, approvals, inputs = [] }: Omit<ShownState, 'stop'>,
   before: readonly ConversationRow[] = [],
 ): readonly ConversationRow[] {
   const old = new Map(before.map((row) => [row.message.id, row]));
@@ -31,7 +31,12 @@ export function conversationRows(
     if (message.role === 'tool' && callId !== undefined) results.set(`${turn} ${callId}`, message);
     if (calls) for (const { id } of calls) called.add(`${turn} ${id}`);
   }
-  const waiting = new Set(approvals.map(({ tool_call_id }) => `${turn} ${tool_call_id}`));
+  const keyOf = ({ tool_call_id }: { readonly tool_call_id: string }): string =>
+    `${turn} ${tool_call_id}`;
+  const waiting = new Map<string, ToolState>([
+    ...inputs.map((input) => [keyOf(input), 'asking'] as const),
+    ...approvals.map((approval) => [keyOf(approval), 'waiting'] as const),
+  ]);
   const isLive = status === 'processing' || status === 'paused';
   turn = 0;
   return messages.flatMap((message) => {
@@ -40,12 +45,18 @@ export function conversationRows(
     const isResult = message.role === 'tool' && callId !== undefined;
     if (isResult && called.has(`${turn} ${callId}`)) return [];
     const calls = isResult
-      ? [{ call: callOf(message, callId), result: message, state: stateOf(message, false, false) }]
+      ? [
+          {
+            call: callOf(message, callId),
+            result: message,
+            state: stateOf(message, undefined, false),
+          },
+        ]
       : (message.metadata.tool_calls?.map((call) => {
           const key = `${turn} ${call.id}`;
           const result = results.get(key) ?? null;
           const isWritten = result || call.partial !== true || !isLive;
-          const state = isWritten ? stateOf(result, waiting.has(key), isLive) : 'writing';
+          const state = isWritten ? stateOf(result, waiting.get(key), isLive) : 'writing';
           return { call, result, state };
         }) ?? noCalls);
     const isStreaming = message.metadata.streaming === true && status === 'processing';
@@ -55,10 +66,13 @@ export function conversationRows(
   });
 }
 
-function stateOf(result: UiMessage | null, isWaiting: boolean, isLive: boolean): ToolState {
+function stateOf(
+  result: UiMessage | null,
+  waiting: ToolState | undefined,
+  isLive: boolean,
+): ToolState {
   if (result) return hasToolError(result) ? 'error' : 'done';
-  if (isWaiting) return 'waiting';
-  return isLive ? 'running' : 'open';
+  return waiting ?? (isLive ? 'running' : 'open');
 }
 
 /** Whether it is a result without a visible call, for example after a truncated history. */

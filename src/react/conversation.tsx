@@ -1,5 +1,6 @@
 import { useLayoutEffect, useMemo, useRef, type ReactElement, type ReactNode } from 'react';
 import { actionFor, type SessionAction } from '../ui/sources/session-actions.ts';
+import { noInputs } from '../ui/log-snapshot.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
 import type { UiStop } from '../ui/ui-state.ts';
 import { Announcer } from './announcer.tsx';
@@ -32,12 +33,13 @@ const isStop = ({ metadata, timestamp }: UiMessage, stop: UiStop | null): boolea
 export function Conversation(props: ConversationProps): ReactElement {
   const { state, actions = noActions, onRetry, onDismiss, empty, stopBelow, children } = props;
   const { labels, components } = useUi();
-  const { messages, status, approvals, stop } = state;
+  const { messages, status, approvals, inputs = noInputs, stop } = state;
   const before = useRef<readonly ConversationRow[]>([]);
   const rows = useMemo(
     // the previous rows only save work: the result is the same without them
-    () => (before.current = conversationRows({ messages, status, approvals }, before.current)),
-    [messages, status, approvals],
+    () =>
+      (before.current = conversationRows({ messages, status, approvals, inputs }, before.current)),
+    [messages, status, approvals, inputs],
   );
   const { ref, onScroll, isBehind, toEnd } = useFollowEnd(state, actions);
   const Message = components.Message ?? MessageView;

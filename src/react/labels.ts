@@ -109,7 +109,7 @@ export interface AgentLabels {
 }
 
 /** State of a tool call. */
-export type ToolState = 'writing' | 'running' | 'waiting' | 'done' | 'error' | 'open';
+export type ToolState = 'writing' | 'running' | 'waiting' | 'asking' | 'done' | 'error' | 'open';
 
 /** The texts of the components, in English. Pass others with `labels`. */
 export const defaultLabels: AgentLabels = {
@@ -135,6 +135,7 @@ export const defaultLabels: AgentLabels = {
     writing: 'writing arguments',
     running: 'running',
     waiting: 'needs approval',
+    asking: 'needs an answer',
     done: 'done',
     error: 'failed',
     open: 'no result',

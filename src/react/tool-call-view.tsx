@@ -20,6 +20,7 @@ const glyphs: Readonly<Record<ToolState, GlyphName>> = {
   writing: 'working',
   running: 'working',
   waiting: 'paused',
+  asking: 'paused',
   done: 'done',
   error: 'failed',
   open: 'cancelled',

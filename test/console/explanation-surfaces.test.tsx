@@ -37,6 +37,8 @@ const factsOf = async (name: string): Promise<StopFacts> => {
   };
 };
 
+const asked = { inputId: 'call_1/sure', callId: 'call_1', tool: 'delete_page' };
+
 /** One row per action kind, because every surface shows each kind. */
 const rows: Readonly<Record<ExplanationAction['kind'], Row>> = {
   grant: {
@@ -61,11 +63,14 @@ const rows: Readonly<Record<ExplanationAction['kind'], Row>> = {
   input: {
     stopped: async () => ({
       ...(await factsOf('paused for approval')),
-      pause: { kind: 'input' } as never, // from a later release
+      pause: { kind: 'input' },
+      pendingApprovals: [],
+      pendingInputs: [asked],
     }),
+    // forms are shown separately
     react: null,
     console: null,
-    cli: [],
+    cli: ["onward answer 12345678 --content '{…}'", 'onward answer 12345678 --decline'],
   },
   resume: {
     stopped: () => factsOf('paused on request'),
@@ -191,7 +196,7 @@ describe.each(Object.entries(rows))('an explanation with the action %s', (kind, 
     const session = {
       id: '12345678',
       pendingApprovals: (facts.pendingApprovals ?? []) as never, // only ids are read
-      pendingInputs: [],
+      pendingInputs: (facts.pendingInputs ?? []) as never, // likewise
     };
     const change = changeLine(sentence);
     expect([

@@ -192,6 +192,7 @@ describe('useAgentSession', () => {
       approve: true,
       approveAll: false,
       deny: false,
+      answer: false,
       stop: false,
       resume: false,
       retry: false,

@@ -7,6 +7,7 @@ export type CallKind =
   | 'writing'
   | 'running'
   | 'waiting'
+  | 'asking'
   | 'done'
   | 'failed'
   | 'timeout'

@@ -20,6 +20,7 @@ export const callGlyph: Readonly<Record<CallKind, GlyphName>> = {
   writing: 'working',
   running: 'working',
   waiting: 'paused',
+  asking: 'paused',
   done: 'done',
   failed: 'failed',
   timeout: 'failed',
@@ -40,6 +41,8 @@ export function callTag(item: CallItem): CallTag {
       return retried(item) ?? { text: '', tone: 'plain' };
     case 'waiting':
       return { text: 'needs approval', tone: 'go' };
+    case 'asking':
+      return { text: 'needs an answer', tone: 'go' };
     case 'denied':
     case 'aborted':
     case 'blocked':

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'react';
 import { conversationRows, type ConversationRow } from '../../react/conversation-rows.ts';
 import type { Trace } from '../../trace/trace.ts';
+import { noInputs } from '../../ui/log-snapshot.ts';
 import type { UiState } from '../../ui/ui-state.ts';
 import { factsOf, noFacts, type TurnFacts } from './trace-facts.ts';
 import { activeTurn, firstOpen, turnsOf, type Turn } from './turns.ts';
@@ -23,16 +24,16 @@ interface Kept {
 
 /** Groups the conversation into turns. Reuses unchanged ones, so that only changes render. */
 export function useTurns(
-  state: Pick<UiState, 'messages' | 'status' | 'approvals'>,
+  state: Pick<UiState, 'messages' | 'status' | 'approvals' | 'inputs'>,
   trace: Trace | null,
 ): ChatTurns {
-  const { messages, status, approvals } = state;
+  const { messages, status, approvals, inputs = noInputs } = state;
   const kept = useRef<Kept>({ rows: [], turns: [], facts: new Map(), newest: null });
   const turns = useMemo(() => {
     const { current } = kept;
-    current.rows = conversationRows({ messages, status, approvals }, current.rows);
+    current.rows = conversationRows({ messages, status, approvals, inputs }, current.rows);
     return (current.turns = turnsOf(current.rows, current.turns));
-  }, [messages, status, approvals]);
+  }, [messages, status, approvals, inputs]);
   const active = activeTurn(turns);
   const activeId = active?.id ?? null;
 
