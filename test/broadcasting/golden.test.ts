@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { ErrorPolicy } from 'onward';
+import { defineTool, ErrorPolicy } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { envelopeTypes } from '../../src/ui/read-envelope.ts';
@@ -91,6 +91,42 @@ const scenarios: Record<string, () => Promise<Live>> = {
     return live;
   },
 
+  async progressed() {
+    const live = new Live();
+    const scan = defineTool({
+      name: 'scan',
+      description: 'Scans.',
+      execute: (_args, { progress }) => {
+        progress({ message: 'Reading', progress: 1, total: 2 });
+        return 'done';
+      },
+    });
+    await live.run(scripted([toolCall('scan'), final('Done.')], [scan]).build(), asked('Scan'));
+    return live;
+  },
+
+  async answered() {
+    const live = new Live();
+    const schema = { type: 'object', properties: { sure: { type: 'boolean' } } } as const;
+    const remove = defineTool({
+      name: 'remove',
+      description: 'Removes.',
+      execute: (_args, { input, requestInput }) =>
+        input
+          ? 'removed'
+          : requestInput({
+              sure: { message: 'Sure?', schema },
+              login: { message: 'Log in.', url: 'https://shop.example/login' },
+            }),
+    });
+    const agent = scripted([toolCall('remove'), final('Removed.')], [remove]).build();
+    const first = await live.run(agent, asked('Remove it'));
+    const sure = { action: 'accept', content: { sure: true } } as const;
+    const second = await live.resume(agent, first, { inputs: { 'call_1/sure': sure } });
+    await live.resume(agent, second, { inputs: { 'call_1/login': { action: 'decline' } } });
+    return live;
+  },
+
   async 'paused-and-granted'() {
     const live = new Live();
     const wait = mockTool('wait', (_args: unknown, c: { requestPause(reason: string): void }) =>
@@ -167,5 +203,6 @@ it('the golden files contain every envelope type', async () => {
   const seen = new Set<string>();
   for (const play of Object.values(scenarios))
     for (const { type } of (await play()).of('debug')) seen.add(type);
-  expect(seen).toEqual(new Set(envelopeTypes));
+  // the server makes agent.worker itself, for one reader
+  expect(seen).toEqual(new Set(envelopeTypes.filter((type) => type !== 'agent.worker')));
 });

@@ -64,6 +64,7 @@ describe('the OpenAPI document', () => {
         "POST /sessions/{id}/approvals: approveAll",
         "GET /sessions/{id}/rules: listRules",
         "POST /sessions/{id}/rules/revoke: revokeRule",
+        "POST /sessions/{id}/inputs: answerInput",
         "POST /sessions/{id}/stop: stopSession",
         "POST /sessions/{id}/pause: pauseSession",
         "POST /sessions/{id}/resume: resumeSession",
