@@ -53,7 +53,7 @@ describe('a conversation with the demo agent in the console', () => {
     const { page } = tab;
     await send(page, 'yes');
     await page.getByRole('heading', { name: 'Delete lead_2207?' }).waitFor();
-    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('approved by you').waitFor();
     await status(page, 'Completed');
   });
@@ -75,7 +75,7 @@ describe('a conversation with the demo agent in the console', () => {
     await reason.fill('still in negotiation');
     await card('lead_1874').getByRole('button', { name: /^Deny/ }).last().click();
     await reason.waitFor({ state: 'hidden' });
-    await card('lead_1902').getByRole('button', { name: 'Approve' }).click();
+    await card('lead_1902').getByRole('button', { name: 'Approve', exact: true }).click();
     await status(page, 'Completed');
     await page.getByText(/Denied by a person: still in negotiation/).waitFor();
 

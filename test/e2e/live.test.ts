@@ -56,11 +56,13 @@ describe('the console during a run', () => {
     const sessionId = sessionIdOf(one.page);
     const two = await openTab(browser, dev, { path: `#/s/${sessionId}` });
     await status(two.page, 'Needs approval');
-    await one.page.getByRole('button', { name: 'Approve' }).first().click();
-    await expect.poll(() => two.page.getByRole('button', { name: 'Approve' }).count()).toBe(2);
-    await two.page.getByRole('button', { name: 'Approve' }).first().click();
+    await one.page.getByRole('button', { name: 'Approve', exact: true }).first().click();
+    await expect
+      .poll(() => two.page.getByRole('button', { name: 'Approve', exact: true }).count())
+      .toBe(2);
+    await two.page.getByRole('button', { name: 'Approve', exact: true }).first().click();
     // the cards move when the other tab answers, also during a click
-    const open = one.page.getByRole('button', { name: 'Approve' });
+    const open = one.page.getByRole('button', { name: 'Approve', exact: true });
     const answerAll = async () => {
       if ((await open.count()) > 0)
         await open

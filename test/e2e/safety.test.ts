@@ -80,7 +80,7 @@ describe('the safety of the console', () => {
   it('executes no markup of a model, a tool, a user or a config', async () => {
     const { page, errors } = await openTab(browser, dev);
     await begin(page, '<img src=x onerror="window.pwned=5"> hello');
-    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await status(page, 'Completed');
     await unfold(page);
     await page.keyboard.press('Escape');
@@ -99,7 +99,7 @@ describe('the safety of the console', () => {
     const { page } = await openTab(browser, dev);
     await begin(page, 'hello');
     const sessionId = sessionIdOf(page);
-    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
     await unfold(page);
     expect(await page.content()).not.toContain(secret);
     for (const path of ['', '/messages', '/log', '/trace']) {
