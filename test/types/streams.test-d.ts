@@ -64,6 +64,7 @@ same<EventOf<'AgentFinished'>['previousStatus'], 'in_progress' | 'paused'>();
 function kindText(kind: PauseKind): string {
   switch (kind) {
     case 'approval':
+    case 'input':
       return 'needs approval';
     case 'requested':
       return 'was paused';
