@@ -66,15 +66,14 @@ describe('a conversation with the demo agent in the console', () => {
     await card('lead_1921').getByRole('button', { name: 'Edit arguments' }).click();
     await card('lead_1921').getByLabel('notify_owner').selectOption('false');
     await page.getByText('1 change: notify_owner true → false').waitFor();
-    // cards move when one is answered, so each answer is awaited before the next click
-    const approveChanges = page.getByRole('button', { name: 'Approve with changes' });
-    await approveChanges.click();
-    await approveChanges.waitFor({ state: 'hidden' });
+    // cards move when an answered one leaves, also during a click, so the next click waits for that
+    const leaves = (name: string) => card(name).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Approve with changes' }).click();
+    await leaves('lead_1921');
     await card('lead_1874').getByRole('button', { name: 'Deny…' }).click();
-    const reason = card('lead_1874').getByRole('textbox');
-    await reason.fill('still in negotiation');
+    await card('lead_1874').getByRole('textbox').fill('still in negotiation');
     await card('lead_1874').getByRole('button', { name: /^Deny/ }).last().click();
-    await reason.waitFor({ state: 'hidden' });
+    await leaves('lead_1874');
     await card('lead_1902').getByRole('button', { name: 'Approve', exact: true }).click();
     await status(page, 'Completed');
     await page.getByText(/Denied by a person: still in negotiation/).waitFor();
