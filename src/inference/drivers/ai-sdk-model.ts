@@ -32,3 +32,7 @@ export function namesOfAiSdkModel(model: AiSdkModel): { name: string; model: str
     );
   return { name: `${model.provider}:${model.modelId}`, model: model.modelId };
 }
+
+/** Whether it is Gemini: other models of Google Cloud have their own wire. */
+export const isGoogle = (provider: string): boolean =>
+  /google|vertex/.test(provider) && !provider.includes('anthropic');

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../json.ts';
-import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-driver.ts';
+import type { InferenceRequest, ToolChoice } from '../inference-driver.ts';
+import { sentFormat, wireSchema } from './ai-sdk-format.ts';
 import { aiSdkMarks } from './ai-sdk-marks.ts';
 import { aiSdkPrompt, type ModelFacts } from './ai-sdk-prompt.ts';
 import { toolPlace, type PromptCache } from './cache-marks.ts';
 import { thinkingFor } from './foreign-calls.ts';
-import { schemaNote } from './schema-note.ts';
-import { strictSchema } from './strict-schema.ts';
 
 export interface AiSdkSettings {
   readonly temperature?: number;
@@ -50,8 +49,10 @@ export function callOptions(
   const { providerTools = {} } = settings;
   // names are unique: the provider's definition replaces that of the agent
   const tools = asked.tools.filter(({ name }) => !Object.hasOwn(providerTools, name));
-  const request = withNote({ ...asked, tools }, about);
-  const { toolChoice, responseFormat } = request;
+  const format = sentFormat(asked, settings, about);
+  const system = [asked.system, format.note].filter(Boolean).join('\n\n');
+  const request = { ...asked, tools, ...(format.note !== null && { system }) };
+  const { toolChoice } = request;
   const { stop, ...rest } = settings;
   const known = [
     'temperature',
@@ -64,7 +65,6 @@ export function callOptions(
     'reasoning',
   ] as const;
   const own = ownTools(providerTools, about.version);
-  const format = responseFormat && formatOf(responseFormat, about, settings.providerOptions);
   const options = Object.fromEntries(
     known.flatMap((key) => (rest[key] === undefined ? [] : [[key, rest[key]]])),
   );
@@ -87,7 +87,7 @@ export function callOptions(
               type: 'function',
               name,
               description,
-              inputSchema: parameters,
+              inputSchema: wireSchema(parameters, about.provider),
               ...toolMark(i),
               // the default of this API is strict, which makes every optional argument required
               ...(isResponses.test(about.provider) && about.version !== 'v2' && { strict: false }),
@@ -97,7 +97,7 @@ export function callOptions(
           toolChoice: choice(toolChoice),
         }
       : null),
-    ...format,
+    ...format.options,
   };
 }
 
@@ -106,16 +106,6 @@ const isResponses = /^(?:openai|azure)[\w-]*\.responses/;
 /** Names of the custom tools, whose input is a text. */
 export const textToolsOf = (tools: AiSdkSettings['providerTools'] = {}): ReadonlySet<string> =>
   new Set(Object.keys(tools).filter((name) => tools[name]?.id?.endsWith('.custom')));
-
-/** Adds the schema to the prompt if the package drops it; servers require the word JSON there too. */
-function withNote(request: InferenceRequest, { dropsSchema }: ModelFacts): InferenceRequest {
-  const { system, responseFormat } = request;
-  if (!responseFormat || dropsSchema !== true) return request;
-  return {
-    ...request,
-    system: [system, schemaNote(responseFormat.schema)].filter(Boolean).join('\n\n'),
-  };
-}
 
 const ownTools = (
   tools: Readonly<Record<string, AiSdkProviderTool>>,
@@ -127,29 +117,6 @@ const ownTools = (
     name,
     args,
   }));
-
-/** Closes the schema for strict mode, which packages request by default; otherwise turns strict mode off. */
-function formatOf(
-  { name, schema }: ResponseFormat,
-  { provider, dropsSchema }: ModelFacts,
-  providerOptions: AiSdkSettings['providerOptions'] = {},
-): object {
-  if (dropsSchema === true) return { responseFormat: { type: 'json', name } };
-  const closed = strictSchema(schema);
-  const responseFormat = { type: 'json', schema: closed ?? schema, name };
-  if (closed) return { responseFormat };
-  const options = Object.fromEntries(
-    optionNames(provider).map((key) => [key, { strictJsonSchema: false, ...providerOptions[key] }]),
-  );
-  return { responseFormat, providerOptions: { ...providerOptions, ...options } };
-}
-
-/** Names under which a package reads its options: its own, and that of the package it is built on. */
-function optionNames(provider: string): readonly string[] {
-  const [name = ''] = provider.split('.');
-  if (name === 'azure') return ['azure', 'openai'];
-  return name === 'openai' ? [name] : [name, 'openaiCompatible'];
-}
 
 const choice = (toolChoice: ToolChoice): object =>
   typeof toolChoice === 'string'

@@ -3,6 +3,7 @@ import { isRecord, parseJson } from '../../json.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../messages/content-part.ts';
 import { isFailedResult } from '../../messages/failed-result.ts';
 import type { Message } from '../../messages/message.ts';
+import { isGoogle } from './ai-sdk-model.ts';
 import type { ModelFacts } from './ai-sdk-prompt.ts';
 import { leftOut, sourceOf } from '../../messages/media-type.ts';
 
@@ -73,10 +74,6 @@ const isReadable = (mediaType: string, url: string | undefined, provider: string
   isRaster(mediaType) ||
   (url !== undefined && mediaType === 'image/*') ||
   (isGoogle(provider) && /^image\/hei[cf]$/.test(mediaType));
-
-/** Whether it is Gemini: other models of Google Cloud have their own wire. */
-const isGoogle = (provider: string): boolean =>
-  /google|vertex/.test(provider) && !provider.includes('anthropic');
 
 const isWeb = (url: string): boolean => URL.canParse(url) && /^https?:/.test(url);
 

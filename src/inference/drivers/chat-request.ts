@@ -3,6 +3,7 @@ import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-
 import { cacheMarks, toolPlace, type PromptCache } from './cache-marks.ts';
 import { markField } from './chat-marks.ts';
 import { wireMessages, type ChatDialect } from './chat-wire.ts';
+import { providerSchema } from './provider-schema.ts';
 import { schemaNote } from './schema-note.ts';
 import { strictSchema } from './strict-schema.ts';
 
@@ -64,7 +65,7 @@ export function chatBody(
   if (tools.length > 0) {
     body['tools'] = tools.map(({ name, description, parameters }, i) => ({
       type: 'function',
-      function: { name, description, parameters },
+      function: { name, description, parameters: providerSchema(parameters) },
       ...markField(marks.get(toolPlace(i, tools.length))),
     }));
     if (toolChoice !== 'auto') body['tool_choice'] = wireChoice(toolChoice);
@@ -92,7 +93,7 @@ export function chatBody(
 
 function wireFormat({ name, schema }: ResponseFormat, isStrict?: boolean): JsonObject {
   const closed = isStrict === false ? null : strictSchema(schema);
-  return { name, schema: closed ?? schema, strict: isStrict ?? closed !== null };
+  return { name, schema: closed ?? providerSchema(schema), strict: isStrict ?? closed !== null };
 }
 
 const wireChoice = (choice: ToolChoice): JsonValue =>

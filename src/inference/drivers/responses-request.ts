@@ -4,6 +4,7 @@ import type { InferenceRequest, ResponseFormat, ToolChoice } from '../inference-
 import type { ChatSettings } from './chat-request.ts';
 import type { BuiltInTool } from './openai-client.ts';
 import { inputItems, type ResponsesDialect } from './responses-wire.ts';
+import { providerSchema } from './provider-schema.ts';
 import { schemaNote } from './schema-note.ts';
 import { strictSchema } from './strict-schema.ts';
 
@@ -73,7 +74,7 @@ function addTools(
     type: 'function',
     name,
     description,
-    parameters,
+    parameters: providerSchema(parameters),
     // the default here is strict, which makes every optional argument required
     strict: false,
   }));
@@ -102,7 +103,7 @@ function wireFormat({ name, schema }: ResponseFormat, isStrict?: boolean): JsonO
   return {
     type: 'json_schema',
     name,
-    schema: closed ?? schema,
+    schema: closed ?? providerSchema(schema),
     strict: isStrict ?? closed !== null,
   };
 }

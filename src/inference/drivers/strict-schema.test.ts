@@ -16,6 +16,9 @@ const named = (...names: readonly string[]): JsonObject => ({
   required: names,
 });
 
+const words = (count: number): string[] => Array.from({ length: count }, (_, i) => `w${i}`);
+const nested = (levels: number): JsonObject => (levels === 1 ? closed : inside(nested(levels - 1)));
+
 it.each<[string, JsonObject, JsonObject | null]>([
   ['closed, all required', closed, closed],
   ['additionalProperties absent', silent, closed],
@@ -41,6 +44,42 @@ it.each<[string, JsonObject, JsonObject | null]>([
     inside({ type: 'string', format: 'date' }),
     inside({ type: 'string', format: 'date' }),
   ],
+  [
+    'a reference with a description, beside which nothing is accepted',
+    inside({ $ref: '#/$defs/b', description: 'home' }),
+    inside({ $ref: '#/$defs/b' }),
+  ],
+  ['a reference to itself', inside({ $ref: '#' }), inside({ $ref: '#' })],
+  ['a reference with more conditions', inside({ $ref: '#', minLength: 1 }), null],
+  [
+    'examples, which are notes',
+    inside({ type: 'string', examples: ['x'] }),
+    inside({ type: 'string' }),
+  ],
+  ['an unknown keyword', inside({ type: 'string', 'x-order': 1 }), null],
+  [
+    'fixed values without a type',
+    inside({ enum: ['x', 'y'] }),
+    inside({ enum: ['x', 'y'], type: 'string' }),
+  ],
+  [
+    'an object without properties',
+    inside({ ...closed, properties: {}, required: [] }),
+    inside({ ...closed, properties: {}, required: [] }),
+  ],
+  ['an object or null, without properties', inside({ type: ['object', 'null'] }), null],
+  ['a list without items', inside({ type: 'array' }), null],
+  ['a list of anything', inside({ type: 'array', items: true }), null],
+  ['a choice of anything', inside({ anyOf: [{ type: 'string' }, true] }), null],
+  [
+    'a pattern with lookaround',
+    inside({ type: 'string', format: 'email', pattern: '^(?!a)b$' }),
+    inside({ type: 'string', format: 'email' }),
+  ],
+  ['eleven levels of objects', nested(11), null],
+  ['ten levels of objects', nested(10), nested(10)],
+  ['more fixed values than are allowed', inside({ type: 'string', enum: words(1_001) }), null],
+  ['more properties than are allowed', named(...words(5_001)), null],
   ['an unknown format', inside({ type: 'string', format: 'uri' }), null],
   ['a default value', inside({ type: 'string', default: 'x' }), null],
   ['a tuple', inside({ type: 'array', prefixItems: [{ type: 'string' }] }), null],
