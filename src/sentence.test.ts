@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sentence, withoutFullStop } from './sentence.ts';
+import { listText, sentence, withoutFullStop } from './sentence.ts';
 
 describe('sentence', () => {
   it.each<[string, string, string]>([
@@ -17,6 +17,13 @@ describe('sentence', () => {
     ['blanks', ' . ', ''],
   ])('ends %s once', (_case, text, expected) => {
     expect(sentence(text)).toBe(expected);
+  });
+
+  it('listText joins parts', () => {
+    expect(listText([])).toBe('');
+    expect(listText(['a'])).toBe('a');
+    expect(listText(['a', 'b'])).toBe('a and b');
+    expect(listText(['a', 'b', 'c'])).toBe('a, b and c');
   });
 
   it('withoutFullStop removes periods and blanks at the end', () => {

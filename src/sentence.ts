@@ -5,6 +5,10 @@ export function withoutFullStop(text: string): string {
   return text.slice(0, end);
 }
 
+/** Joins parts of a sentence: "a", "a and b", "a, b and c". */
+export const listText = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+
 /** Ends a text as a sentence, once: with its own mark, else with a period. */
 export function sentence(text: string): string {
   const words = withoutFullStop(text);

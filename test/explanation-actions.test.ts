@@ -29,6 +29,12 @@ async function taken(
       return agent.resume(state, {
         approvals: Object.fromEntries(action.callIds.map((id) => [id, { approve: true as const }])),
       });
+    case 'input':
+      return agent.resume(state, {
+        inputs: Object.fromEntries(
+          action.inputIds.map((id) => [id, { action: 'accept' as const, content: {} }]),
+        ),
+      });
     case 'resume':
       return agent.resume(state);
     case 'new_message':
@@ -104,6 +110,7 @@ describe('explanation actions', () => {
       'approve',
       'change',
       'grant',
+      'input',
       'new_message',
       'resume',
       'wait',

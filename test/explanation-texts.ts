@@ -51,7 +51,7 @@ export const explanationTexts: Readonly<
     'Stopped (error) by ErrorPolicyCriterion: timeout error in enrich (Tool "enrich" took longer than its 5 ms.), and the policy stops on timeout errors.\nTo continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or retry these errors with withErrorPolicy(ErrorPolicy.production()).',
   ],
   'answer truncated at the length limit': [
-    "Stopped because the answer reached the model's length limit. To continue, add 1 step.",
+    "Stopped because the answer reached the model's length limit. To continue, let it take 1 more step.",
     'Stopped (finish_reason) by FinishReasonCheck: the answer was cut off at the output limit (finish reason length).\nTo continue: call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with withFinishReasons(...).',
   ],
   'content filter': [
@@ -95,7 +95,7 @@ export const explanationTexts: Readonly<
     'Stopped (error) by ErrorPolicyCriterion: rate limit error (Daily quota reached.), which is not retryable.\nTo continue: wait until 2026-01-17T00:00:00.000Z, then call resume(state, { grant: { retries: 1 } }), or raise the quota at the model provider first.',
   ],
   'stopped by the user': [
-    'Stopped because a stop was requested: Mira pressed stop. To continue, add 1 step.',
+    'Stopped because a stop was requested: Mira pressed stop. To continue, let it take 1 more step.',
     'Stopped (user_requested) by StopRequestCheck: Mira pressed stop.\nTo continue: call resume(state, { grant: { steps: 1 } }), or send a new message.',
   ],
   'denied approval': [
@@ -159,8 +159,8 @@ export const explanationTexts: Readonly<
     'Stopped (steps_limit) by StepsLimit: 2 of 2 steps used while work is still pending.\nTo continue: call resume(state, { grant: { steps: 2 } }), or raise the limit with maxSteps.',
   ],
   'token, cost and time limit of createAgent': [
-    'Stopped because it worked for 40 of 30 seconds. It also used 1,600 of 1,500 tokens. It also spent $0.06 of $0.05. To continue, add 2,500 tokens and $0.10 and 60 seconds.',
-    'Stopped (time_limit) by ExecutionTimeLimit: 40 of 30 seconds used while work is still pending.\nTo continue: call resume(state, { grant: { tokens: 2500, cost: 0.1, seconds: 60 } }), or raise the limits with maxTokens and maxCost and timeout: { seconds }.',
+    'Stopped because it worked for 40 of 30 seconds. It also used 1,600 of 1,500 tokens. It also spent $0.06 of $0.05. To continue, add 2,500 tokens, $0.10 and 60 seconds.',
+    'Stopped (time_limit) by ExecutionTimeLimit: 40 of 30 seconds used while work is still pending.\nTo continue: call resume(state, { grant: { tokens: 2500, cost: 0.1, seconds: 60 } }), or raise the limits with maxTokens, maxCost and timeout: { seconds }.',
   ],
   'working time limit of createAgent': [
     'Stopped because it worked for 40 of 30 seconds. To continue, add 70 seconds.',
@@ -175,7 +175,7 @@ export const explanationTexts: Readonly<
     'Stopped (error) by ErrorPolicyCriterion: tool error in create_lead (the CRM is offline), and the policy stops on tool errors.\nTo continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or retry these errors with errorPolicy: ErrorPolicy.production().',
   ],
   'truncated answer of createAgent': [
-    "Stopped because the answer reached the model's length limit. To continue, add 1 step.",
+    "Stopped because the answer reached the model's length limit. To continue, let it take 1 more step.",
     'Stopped (finish_reason) by FinishReasonCheck: the answer was cut off at the output limit (finish reason length).\nTo continue: call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with finishReasons.',
   ],
   'unknown model of createAgent': [

@@ -1,10 +1,10 @@
 import { own } from '../json.ts';
-import { sentence } from '../sentence.ts';
+import { listText, sentence } from '../sentence.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
 import type { ExplainOptions, ExplanationAction } from './explanation.ts';
 import type { ErrorFacts, LimitFacts } from './facts.ts';
 import { factsOf } from './facts-of.ts';
-import { addText, grantCode } from './grant-text.ts';
+import { addText, grantCode, grantText } from './grant-text.ts';
 import type { GrantAllowance } from './grant-allowance.ts';
 import type { Grants } from './grants.ts';
 import { neededGrant, obstaclesOf, untilOf, type Obstacle } from './needed-grant.ts';
@@ -94,10 +94,20 @@ function grantActions(
   const isRemedy = remedy !== undefined && sameGrant(remedy.grant ?? {}, grant);
   const developerText = isRemedy ? remedy.text : combinedText(grant, obstacles);
   return [
-    { kind: 'grant', grant, minimum, text: addText(grant), developerText },
+    { kind: 'grant', grant, minimum, text: clauseFor(grant, obstacles), developerText },
     ...obstacles.flatMap(operatorAction),
+    ...(obstacles.length === 1 && isUserStop(obstacles[0]) ? [newMessage()] : []),
   ];
 }
+
+/** Steps that reopen a run, not ones that were used up, are not something to add. */
+const clauseFor = (grant: Grants, obstacles: readonly Obstacle[]): string =>
+  obstacles.some(({ facts: { kind } }) => kind !== 'stop_request' && kind !== 'finish')
+    ? addText(grant)
+    : `let it take ${grantText(grant, 'more')}`;
+
+const isUserStop = (obstacle: Obstacle | undefined): boolean =>
+  obstacle?.facts.kind === 'stop_request';
 
 /** Writes one grant for all obstacles, and the options that raise each limit. */
 function combinedText(grant: Grants, obstacles: readonly Obstacle[]): string {
@@ -105,7 +115,7 @@ function combinedText(grant: Grants, obstacles: readonly Obstacle[]): string {
     facts.kind === 'limit' && remedy?.option !== undefined ? [remedy.option] : [],
   );
   const limits = options.length > 1 ? 'limits' : 'limit';
-  const raise = options.length > 0 ? `, or raise the ${limits} with ${options.join(' and ')}` : '';
+  const raise = options.length > 0 ? `, or raise the ${limits} with ${listText(options)}` : '';
   return `call resume(state, { grant: ${grantCode(grant)} })${raise}.`;
 }
 

@@ -1,4 +1,4 @@
-import { withoutFullStop } from '../sentence.ts';
+import { listText, withoutFullStop } from '../sentence.ts';
 import { alsoText, becauseOf } from './because.ts';
 import { decisiveOf } from './decisive.ts';
 import { actionsOf } from './explain-actions.ts';
@@ -97,10 +97,6 @@ function deniedText(calls: readonly DeniedCall[]): string {
   const who = by !== null && calls.every((call) => call.by === by) ? ` by ${by}` : '';
   return `${all} ${isOne ? 'was' : 'were'} denied${who} and did not run. To run ${isOne ? 'it' : 'them'}, ask again and approve.`;
 }
-
-/** "a", "a and b", "a, b and c" */
-const listText = (names: readonly string[]): string =>
-  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 
 const earlyText = ({ agent, stopReason }: StoppedAgent): string =>
   `The agent ${agent} stopped early: ${early[stopReason] ?? 'it was stopped'}.`;

@@ -1,3 +1,5 @@
+import { listText } from '../sentence.ts';
+
 /** Usage of one nested agent of an execution, at any depth. */
 export interface FamilyShare {
   /** Name of the agent; agents with the same name share an entry. */
@@ -87,6 +89,5 @@ export function spentBy(
     ({ agent, amount }, i) =>
       `${amountText(amount)}${i === 0 ? ` ${ofWhat}` : ''} by ${agent === '' ? 'others' : agent}`,
   );
-  const last = parts.pop();
-  return `, ${parts.length > 0 ? `${parts.join(', ')} and ` : ''}${last}`;
+  return `, ${listText(parts)}`;
 }

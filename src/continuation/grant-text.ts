@@ -1,4 +1,5 @@
 import { counted, countText, exactMoneyText } from '../number-text.ts';
+import { listText } from '../sentence.ts';
 import { grantKinds, type GrantKind, type Grants } from './grants.ts';
 
 /* @__NO_SIDE_EFFECTS__ */
@@ -23,9 +24,7 @@ const amountsOf = (grant: Grants): [GrantKind, number][] =>
 
 /** Writes a grant: "5 more steps and 20,000 more tokens". */
 export const grantText = (grant: Grants, more: string = ''): string =>
-  amountsOf(grant)
-    .map(([kind, amount]) => units[kind](amount, more && ` ${more}`))
-    .join(' and ');
+  listText(amountsOf(grant).map(([kind, amount]) => units[kind](amount, more && ` ${more}`)));
 
 /** Writes a button label: "Continue with 5 more steps". */
 export const grantLabel = (grant: Grants): string => `Continue with ${grantText(grant, 'more')}`;

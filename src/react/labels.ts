@@ -78,9 +78,10 @@ export interface AgentLabels {
   readonly choose: string;
   readonly yes: string;
   readonly no: string;
-  readonly toContinue: (grant: Grants) => string;
+  /** `text` is the sentence of the explanation; absent if the user may grant only a part of what it asks for. */
+  readonly toContinue: (grant: Grants, text?: string) => string;
   /** In place of `toContinue`, where that makes sense only from an ISO time on. */
-  readonly waitUntil: (until: string, grant: Grants) => string;
+  readonly waitUntil: (until: string, grant: Grants, text?: string) => string;
   readonly grant: (grant: Grants) => string;
   /** Replaces a grant once the user may grant no more. */
   readonly operatorNeeded: string;
@@ -192,9 +193,12 @@ export const defaultLabels: AgentLabels = {
   choose: 'Choose…',
   yes: 'Yes',
   no: 'No',
-  toContinue: (grant) => `To continue, ${addText(grant)}.`,
-  waitUntil: (until, grant) =>
-    `To continue, wait until ${timeText(until)}, then ${addText(grant)}.`,
+  toContinue: (grant, text = `To continue, ${addText(grant)}.`) => text,
+  waitUntil: (
+    until,
+    grant,
+    text = `To continue, wait until ${timeText(until)}, then ${addText(grant)}.`,
+  ) => text,
   grant: grantLabel,
   operatorNeeded: 'To continue, ask an operator for more, or send a new message.',
   resume: 'Resume',

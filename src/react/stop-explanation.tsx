@@ -98,7 +98,7 @@ function labelOf(control: Control, labels: AgentLabels): string {
   return control.kind === 'retry' ? labels.retrySession : labels.resume;
 }
 
-/** What to do, in the words of the labels where they have some. */
+/** What to do: the sentence of the explanation, unless the user may grant less or the labels have other words. */
 function remedyOf(
   { status, explanation }: UiStop,
   control: Control | null,
@@ -108,7 +108,12 @@ function remedyOf(
   if (status === 'completed') return first?.text;
   if (control?.kind === 'operator') return labels.operatorNeeded;
   if (control?.kind !== 'grant') return first?.text;
+  const offered = explanation?.actions.find(({ kind }) => kind === 'grant')?.grant;
+  const text = offered && isSame(offered, control.grant) ? first?.text : undefined;
   return first?.kind === 'wait' && first.until !== undefined
-    ? labels.waitUntil(first.until, control.grant)
-    : labels.toContinue(control.grant);
+    ? labels.waitUntil(first.until, control.grant, text)
+    : labels.toContinue(control.grant, text);
 }
+
+const isSame = (a: Grants, b: Grants): boolean =>
+  (Object.keys({ ...a, ...b }) as (keyof Grants)[]).every((kind) => a[kind] === b[kind]);

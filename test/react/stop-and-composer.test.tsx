@@ -34,6 +34,7 @@ describe('StopExplanation', () => {
     render(
       <StopExplanation stop={limit} action={null} allowance={allowance} onResume={onResume} />,
     );
+    expect(screen.getByRole('region').textContent).toContain('To continue, add 2 steps.');
     await userEvent.click(screen.getByRole('button', { name: 'Continue with 2 more steps' }));
     expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 2 });
   });

@@ -60,6 +60,13 @@ class Conversation {
       case 'approve':
         for (const callId of action.callIds) await runtime.approve(id, callId, waiting);
         return runtime.get(id, ann);
+      case 'input':
+        for (const inputId of action.inputIds)
+          await runtime.answer(id, inputId, {
+            ...waiting,
+            answer: { action: 'accept', content: {} },
+          });
+        return runtime.get(id, ann);
       case 'resume':
         return runtime.resume(id, waiting);
       case 'new_message':
@@ -160,6 +167,7 @@ describe('every action that a session offers works', () => {
       'ask_operator',
       'change',
       'grant',
+      'input',
       'new_message',
       'resume',
       'wait',

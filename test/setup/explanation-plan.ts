@@ -20,6 +20,7 @@ const plainMoves = [
   'same',
   'fail',
   'pay',
+  'ask',
   'pause',
   'stop',
   'abort',

@@ -121,6 +121,14 @@ export function worldOf(chosen: Plan): World {
       pay,
       defineTool({
         ...described,
+        name: 'ask',
+        execute: (_args, { input, requestInput }) =>
+          input
+            ? 'answered'
+            : requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } }),
+      }),
+      defineTool({
+        ...described,
         name: 'pause',
         execute: (_args, { requestPause }) => requestPause('a break'),
       }),

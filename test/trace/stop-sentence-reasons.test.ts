@@ -237,7 +237,7 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: "Stopped because the answer reached the model's length limit. To continue, add 1 step.",
+      text: "Stopped because the answer reached the model's length limit. To continue, let it take 1 more step.",
       note: null,
       button: 'Continue with 1 more step',
       grant: { steps: 1 },
@@ -346,7 +346,7 @@ const table: readonly Row[] = [
       return agent.stop(await agent.nextStep('go'));
     },
     {
-      text: 'Stopped because a stop was requested. To continue, add 1 step.',
+      text: 'Stopped because a stop was requested. To continue, let it take 1 more step.',
       note: null,
       button: 'Continue with 1 more step',
       grant: { steps: 1 },

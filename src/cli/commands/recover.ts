@@ -2,6 +2,7 @@ import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { SessionEvent } from '../../sessions/session-worker.ts';
 import type { SessionRow } from '../../sessions/session-rows.ts';
 import { counted } from '../../number-text.ts';
+import { listText } from '../../sentence.ts';
 import { noteFailure, withProject, type CliContext } from '../cli-context.ts';
 import type { CliSignal } from '../cli-io.ts';
 import { exitCodeOfSignal } from '../exit-codes.ts';
@@ -142,5 +143,5 @@ function pausedText({ pendingApprovals, pendingInputs = [] }: EventOf<'AgentPaus
     ...(pendingApprovals.length > 0 ? [counted(pendingApprovals.length, 'approval')] : []),
     ...(pendingInputs.length > 0 ? [counted(pendingInputs.length, 'answer')] : []),
   ];
-  return parts.length > 0 ? `needs ${parts.join(' and ')}` : 'is paused';
+  return parts.length > 0 ? `needs ${listText(parts)}` : 'is paused';
 }

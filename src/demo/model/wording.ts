@@ -22,10 +22,6 @@ export const day = (iso: string): string => {
 
 export const lines = (items: readonly string[]): string => items.map((i) => `- ${i}`).join('\n');
 
-/** Formats `a, b and c`. */
-export const and = (items: readonly string[]): string =>
-  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
-
 export const ownerOf = (row: JsonObject): string => field(row, 'owner') || 'unassigned';
 
 /** Formats `lead_2101 Fjordkraft Systems AS: negotiating, €96,000, Mara Lindqvist`. */

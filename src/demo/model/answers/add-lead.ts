@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../json.ts';
+import { listText } from '../../../sentence.ts';
 import { plain } from '../../data/plain.ts';
 import type { Talk } from '../conversation.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type Reply,
   type Standing,
 } from '../reply.ts';
-import { and, companyFacts, withoutAdvice, ownerOf } from '../wording.ts';
+import { companyFacts, withoutAdvice, ownerOf } from '../wording.ts';
 import { domainIn, nameKey, ownerIn, programIn } from '../words.ts';
 
 /** Searches the company, reads the directory, then adds the lead: four steps that depend on each other. */
@@ -59,7 +60,7 @@ export function addLead(talk: Talk): Reply {
     return there
       ? say(`${name} is there already: ${field(there, 'id')} in ${field(there, 'program')}.`)
       : say(
-          `${directoryNote(enriched)} Active programs are ${and(namesOfActive(programs))}. Which program should ${name} go to?`.trim(),
+          `${directoryNote(enriched)} Active programs are ${listText(namesOfActive(programs))}. Which program should ${name} go to?`.trim(),
         );
   }
   const owner =

@@ -10,8 +10,8 @@ import {
   type Call,
   type Reply,
 } from '../reply.ts';
-import { sentence } from '../../../sentence.ts';
-import { and, day, withoutAdvice, lines } from '../wording.ts';
+import { listText, sentence } from '../../../sentence.ts';
+import { day, withoutAdvice, lines } from '../wording.ts';
 import { leadIdsIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
 
 /** Maximum approvals at a time. */
@@ -28,7 +28,7 @@ function byId(talk: Talk, ids: readonly string[], duplicateOf: string | undefine
   const reads = ids.map((id): Call => ({ name: 'get_lead', args: { id } }));
   const standings = reads.map((call) => standingOf(talk, call));
   const open = reads.filter((_call, i) => standings[i]?.is === 'todo');
-  if (open.length > 0) return callTools(`Let me look at ${and(ids)} first.`, ...open);
+  if (open.length > 0) return callTools(`Let me look at ${listText(ids)} first.`, ...open);
   const found = standings.flatMap((s) => (s.is === 'done' ? [rowIn(s.value)] : []));
   const missing = standings.flatMap((s) => (s.is === 'failed' ? [withoutAdvice(s.said)] : []));
   const because = /\b(?:because|as|since) (.{3,200})$/i.exec(talk.text)?.[1];
@@ -71,7 +71,7 @@ function remove(
   if (open.length > 0) {
     const names = open.map(({ args }) => `${field(args, 'company')} (${field(args, 'id')})`);
     return callTools(
-      `I would delete ${and(names)}. ${open.length === 1 ? 'That needs' : 'Each of them needs'} your approval.`,
+      `I would delete ${listText(names)}. ${open.length === 1 ? 'That needs' : 'Each of them needs'} your approval.`,
       ...open,
     );
   }
