@@ -29,8 +29,8 @@ describe('onward explain', () => {
       /^What do we have in stock\? {2}session [0-9a-f]{8} · support · stopped$/,
     );
     expect(stdout).toMatch(/STEP +TIME +WORK +TOKENS +OUTCOME/);
-    expect(stdout).toMatch(/ 1 +\d+ ms +stock +15 +continue · ToolCallPresenceCheck/);
-    expect(stdout).toMatch(/ 2 +\d+ ms +stock +15 +stop: steps_limit · StepsLimit/);
+    expect(stdout).toMatch(/ 1 +[\d.]+ m?s +stock +15 +continue · ToolCallPresenceCheck/);
+    expect(stdout).toMatch(/ 2 +[\d.]+ m?s +stock +15 +stop: steps_limit · StepsLimit/);
     expect(stdout).toContain('2 of 2 steps');
     const evaluations = lines.slice(lines.indexOf('Step 2') + 1, lines.indexOf('Step 2') + 7);
     expect(evaluations.map((line) => line.slice(2, 14).trim())).toEqual([

@@ -16,7 +16,7 @@ describe('onward run', () => {
     const { code, stdout, stderr } = await cli(worldOf(driver), 'run', 'How many lamps?');
     expect(code).toBe(0);
     expect(stdout).toBe('Seven lamps.\n');
-    expect(stderr).toMatch(/I will look\.\n {2}✓ stock \{"article":"lamp"\} {2}\d+ ms {2}ok\n/);
+    expect(stderr).toMatch(/I will look\.\n {2}✓ stock \{"article":"lamp"\} {2}[\d.]+ m?s {2}ok\n/);
     expect(stderr).toContain('Finished because the model answered and called no more tools.');
     expect(stderr).toMatch(/session [0-9a-f]{8} · 2 steps · .* · 30 tokens/);
     expect(stderr).toMatch(/onward explain [0-9a-f]{8}\n$/);
@@ -28,7 +28,7 @@ describe('onward run', () => {
     const agent = agentOn(driver, (builder) => builder.withTools(look));
     const world = { cwd: tempFolder(), config: { agents: [agent] } };
     const { stderr } = await cli(world, 'run', 'go');
-    expect(stderr).toMatch(/ ✓ look {2}\d+ ms {2}ok, 1 image\n/);
+    expect(stderr).toMatch(/ ✓ look {2}[\d.]+ m?s {2}ok, 1 image\n/);
     const [, id = ''] = /onward explain ([0-9a-f]{8})/.exec(stderr) ?? [];
     expect((await cli(world, 'explain', id)).stdout).toContain('look (1 image)');
   });
