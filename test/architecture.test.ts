@@ -13,7 +13,7 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting', 'queues', 'mcp'],
+  ['trace', 'broadcasting', 'queues', 'mcp', 'capabilities'],
   ['ui'],
   ['react'],
   ['testing'],

@@ -50,6 +50,7 @@ describe('public API', () => {
       './broadcasting',
       './broadcasting/pusher',
       './broadcasting/use-chat',
+      './capabilities',
       './mcp',
       './ui',
       './react',

@@ -1,3 +1,7 @@
+import { FoundCallDeltas } from '../../src/agent/found-call.ts';
+import { searchTerms } from '../../src/capabilities/search-terms.ts';
+import { toolCatalog } from '../../src/capabilities/tool-catalog.ts';
+import { ToolIndex } from '../../src/capabilities/tool-index.ts';
 import { readMarkdown } from '../../src/console/chat/markdown-tree.ts';
 import { makeRedactor } from '../../src/errors/make-redactor.ts';
 import { logText } from '../../src/errors/log-text.ts';
@@ -21,6 +25,8 @@ import { titleOf } from '../../src/sessions/session-title.ts';
 import { compileSchema as compile } from '../../src/tools/json-schema/compile-schema.ts';
 import { formats } from '../../src/tools/json-schema/formats.ts';
 import { textRules } from '../../src/tools/json-schema/text-rules.ts';
+import { mockTool } from '../../src/testing/mock-tool.ts';
+import type { AnyTool } from '../../src/tools/tool.ts';
 import { newUiState, reduceEnvelope } from '../../src/ui/index.ts';
 import { sseParser } from '../../src/ui/sources/sse-parser.ts';
 import { visibleJson, visibleLines, visibleName, visibleText } from '../../src/visible-text.ts';
@@ -149,6 +155,7 @@ const readers: Readonly<Record<string, Reader>> = {
   fitText: (text) => fitText(text, text.length / 2),
   splitText: (text) => splitText(text, 1_000),
   wireText: (text) => wireText({ a: [text] }, text.length * 2),
+  searchTerms,
   decodeFrame: (text) => decodeFrame(`1${'0'.repeat(12)}${text}`),
   refusalOf: (text) => refusalOf(text, text.length * 4),
   readErrorBody: (text) => readErrorBody(undefined, text),
@@ -188,6 +195,15 @@ const streams: Readonly<Record<string, Stream>> = {
   'reduceEnvelope, by argument delta': deltas,
   'UiMessageEncoder, by delta': chatEncoded,
   'ToolCallAssembler, by delta': grownCalls,
+  'FoundCallDeltas, by delta': (all) => {
+    const deltas = new FoundCallDeltas({
+      found: { callTool: 'call_tool', callable: new Set(['t']) },
+    } as never);
+    let given = 0;
+    for (const piece of ['{"name":"t","arguments":{', ...all])
+      given += deltas.push(piece)?.argsDelta.length ?? 0;
+    return given;
+  },
   'SseReader, by read': (all) => fed(new SseReader(), all),
   'ChatAnswer, by read': (all) => fed(new ChatAnswer(origin), all),
   'sseParser, by read': (all) => {
@@ -202,7 +218,14 @@ const streams: Readonly<Record<string, Stream>> = {
 const joining: ReadonlySet<Stream> = new Set([streamed, deltas, chatEncoded]);
 const fewTexts: ReadonlySet<string> = new Set(['prose', 'blanks', 'open JSON', 'nested JSON']);
 
-/** Values for the validator that are not one text. */
+const manyTools = (size: number): readonly AnyTool[] =>
+  Array.from({ length: size / 40 }, (_, i) => ({
+    ...mockTool('tool', null),
+    name: `tool_${i}`,
+    description: `Words of a tool, word${i}`,
+  }));
+
+/** Values that are not one text. */
 const values: readonly GrowthCase[] = [
   {
     name: 'JSON Schema uniqueItems: objects',
@@ -223,6 +246,17 @@ const values: readonly GrowthCase[] = [
       propertyNames: { maxLength: 20 },
       unevaluatedProperties: { type: 'number' },
     }),
+  },
+  {
+    name: 'ToolIndex: many tools with the same words',
+    input: (size) => manyTools(size),
+    run: (tools: readonly AnyTool[]) =>
+      new ToolIndex(tools).search('wo do tool wordy number 7', () => true).length,
+  },
+  {
+    name: 'toolCatalog: many tools',
+    input: (size) => manyTools(size),
+    run: (tools: readonly AnyTool[]) => toolCatalog(tools, 20_000).length,
   },
   {
     name: 'ToolCallAssembler: many calls',

@@ -15,6 +15,7 @@ import type { AgentState } from './agent-state.ts';
 import type { AgentModel, ModelChain } from './model-chain.ts';
 import type { PrepareStep, StepPreparer } from './prepare-step.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
+import type { ToolFinder } from './offered-tools.ts';
 import type { NamedSource } from './sourced-tools.ts';
 
 /** Output type of an agent: the type of its response format, or text without one. */
@@ -110,6 +111,8 @@ export interface AgentDefinition {
   readonly toolSchemas: readonly ToolSchema[];
   /** Capabilities whose tools are only known at run time. */
   readonly toolSources: readonly NamedSource[];
+  /** Keeps tools out of the requests; null without one. */
+  readonly toolFinder: ToolFinder | null;
   /** Capabilities that hold connections. */
   readonly closable: readonly AnyCapability[];
   /** Whether any of the tools is an agent. */

@@ -109,6 +109,7 @@ const capability: Check = (name, value) => {
   optional(criteria)(member('criteria'), value['criteria']);
   optional(text)(member('systemPrompt'), value['systemPrompt']);
   optional(fits(isFunction, 'a function'))(member('prepareStep'), value['prepareStep']);
+  optional(fits(has('offer'), 'an object with offer()'))(member('toolFinder'), value['toolFinder']);
 };
 
 const policy: Check = (name, value) => {

@@ -86,6 +86,7 @@ export function defineAgent(
     systemCache: ttlOf(cache),
     ...offered,
     toolSources,
+    toolFinder: finderOf(capabilities, tools),
     closable: capabilities.filter((c) => c.close !== undefined),
     callsAgents: callsAgents(tools),
     activeTools: options.activeTools ?? null,
@@ -103,6 +104,17 @@ export function defineAgent(
     redactor: options.redactor ?? defaultRedactor,
     random: options.random ?? Math.random,
   });
+}
+
+function finderOf(
+  capabilities: readonly AnyCapability[],
+  tools: ReadonlyMap<string, AnyTool>,
+): AgentDefinition['toolFinder'] {
+  const [first, second] = capabilities.filter(({ toolFinder }) => toolFinder !== undefined);
+  if (second) throw invalidOption('capabilities', second.name, 'at most one with a toolFinder');
+  const { toolFinder = null } = first ?? {};
+  for (const name of toolFinder?.reserved ?? []) if (tools.has(name)) throw duplicateTool(name);
+  return toolFinder;
 }
 
 const promptOf = (prompt: AgentOptions['systemPrompt'] = ''): SystemPrompt =>
@@ -178,16 +190,18 @@ const finishReasonsOf = ({ finishReasons }: AgentOptions): readonly string[] =>
 function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
   const index = new Map<string, AnyTool>();
   for (const tool of tools) {
-    if (index.has(tool.name))
-      throw new AgentError(
-        'duplicate_tool',
-        `Two tools are named "${tool.name}". The model calls tools by name: rename one of them.`,
-        { details: { name: tool.name } },
-      );
+    if (index.has(tool.name)) throw duplicateTool(tool.name);
     index.set(tool.name, tool);
   }
   return index;
 }
+
+const duplicateTool = (name: string): AgentError =>
+  new AgentError(
+    'duplicate_tool',
+    `Two tools are named "${name}". The model calls tools by name: rename one of them.`,
+    { details: { name } },
+  );
 
 function checkToolChoice(
   choice: ToolChoice,

@@ -1,6 +1,5 @@
 import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
-import { streamOf, type TextStream } from '../errors/redactor.ts';
 import { callId, isUsableCallId } from '../ids.ts';
 import { LeakFilter, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
@@ -13,12 +12,14 @@ import { isReport, MAX_CALLS, readResponse, type ReadCall } from '../inference/r
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { withFiles } from './answer-files.ts';
+import { foundCall, FoundCallDeltas, type FoundCall } from './found-call.ts';
 import { HookFailure } from './hooks.ts';
 import { ModelCallLog } from './model-call-log.ts';
 import { endCoolDown } from './model-chain.ts';
 import { ReasoningDeltas } from './reasoning-deltas.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { TextDeltas } from './text-deltas.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
 
 /** Receives one answer of the model. */
@@ -28,16 +29,18 @@ export class ModelAnswer {
   readonly #ids: string[] = [];
   readonly #names: string[] = [];
   readonly #deltas: ToolCallDeltas[] = [];
+  readonly #found: FoundCallDeltas[] = [];
   readonly #log: ModelCallLog;
   #reasoning: ReasoningDeltas | null = null;
   #hold: LeakFilter | null = null;
-  #text: TextStream | null = null;
+  #text: TextDeltas;
   #closed = false;
 
   constructor(run: Run, draft: StepDraft) {
     this.#run = run;
     this.#draft = draft;
     this.#log = new ModelCallLog(run, draft);
+    this.#text = new TextDeltas(run, draft);
   }
 
   /** Calls the model, and streams if chunks or deltas have a listener. */
@@ -85,44 +88,9 @@ export class ModelAnswer {
   #take(chunk: Exclude<InferenceChunk, { type: 'done' }>): void {
     if (chunk.type === 'usage') return this.#log.used(chunk);
     this.#log.chunk();
-    if (chunk.type === 'content') this.#show(this.#hold?.push(chunk.text) ?? chunk.text);
+    if (chunk.type === 'content') this.#text.push(this.#hold?.push(chunk.text) ?? chunk.text);
     else if (chunk.type === 'reasoning') this.#reasoningDeltas.push(chunk.text);
     else this.#takeDelta(chunk);
-  }
-
-  #show(text: string): void {
-    if (text === '') return;
-    const { events, redactor } = this.#run;
-    const draft = this.#draft;
-    draft.shown += text;
-    // once started, a text is streamed to its end, so that a reconnecting client misses no part
-    if (this.#text !== null) return this.#emitText(this.#text.push(text));
-    if (!events.wants('StreamChunk')) return;
-    // the first listener may join late
-    this.#text = streamOf(redactor);
-    this.#emitText(this.#text.push(draft.shown));
-  }
-
-  /** Emits the text that was held back as a possible secret. */
-  #showRest(): void {
-    if (this.#text) this.#emitText(this.#text.end());
-  }
-
-  #emitText(content: string): void {
-    if (content === '') return;
-    const draft = this.#draft;
-    const {
-      messageId,
-      number: stepNumber,
-      attempt,
-      chunks: index,
-      emitted: offset,
-      restart,
-    } = draft;
-    draft.chunks = index + 1;
-    draft.emitted = offset + content.length;
-    const chunk = { messageId, stepNumber, attempt, content, offset };
-    this.#run.events.emit('StreamChunk', restart === 0 ? chunk : { ...chunk, restart }, index);
   }
 
   /** Discards the streamed text, because a hook calls the model again or the text leaked a tool call. */
@@ -134,7 +102,7 @@ export class ModelAnswer {
     draft.restart += 1;
     draft.hasShownReasoning = false;
     this.#reasoning = null;
-    this.#text = null;
+    this.#text = new TextDeltas(this.#run, draft);
     if (events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
   }
@@ -149,7 +117,13 @@ export class ModelAnswer {
     const id = (this.#ids[index] ??= this.#claimId(chunk.id ?? null));
     const tool = (this.#names[index] ||= chunk.name ?? '');
     if (chunk.argsDelta === '') return;
-    (this.#deltas[index] ??= new ToolCallDeltas(this.#run, id)).push(tool, chunk.argsDelta);
+    const { offered } = this.#draft;
+    const piece =
+      tool === offered.found?.callTool
+        ? (this.#found[index] ??= new FoundCallDeltas(offered)).push(chunk.argsDelta)
+        : { tool, argsDelta: chunk.argsDelta };
+    if (piece === null) return;
+    (this.#deltas[index] ??= new ToolCallDeltas(this.#run, id)).push(piece.tool, piece.argsDelta);
   }
 
   /**
@@ -196,24 +170,27 @@ export class ModelAnswer {
     }
     if (calls.length === 0 && toolNameSet.size > 0 && looksLikeToolCall(content, toolNameSet))
       draft.notes.push('looksLikeToolCall');
-    if (draft.shown === '' && this.#run.events.wants('StreamChunk')) this.#show(content);
-    else if (this.#hold) this.#show(this.#hold.release());
-    this.#showRest();
+    if (draft.shown === '' && this.#run.events.wants('StreamChunk')) this.#text.push(content);
+    else if (this.#hold) this.#text.push(this.#hold.release());
+    this.#text.end();
     return content;
   }
 
-  #toolCall(call: ReadCall, index: number): ToolCall {
+  #toolCall(read: ReadCall, index: number): ToolCall {
+    const draft = this.#draft;
+    const call: FoundCall = draft.offered.found ? foundCall(read, draft.offered) : read;
     const id = this.#ids[index] ?? this.#claimId(call.providerId);
-    if (call.problem !== undefined) (this.#draft.problems ??= [])[index] = call.problem;
-    const { providerId, name, argsRaw } = call;
+    if (call.problem !== undefined) (draft.problems ??= [])[index] = call.problem;
+    const { providerId, name, argsRaw, via } = call;
     const args = argsRaw === undefined ? call.args : {};
-    if (argsRaw === undefined && (providerId === null || providerId === id))
+    if (argsRaw === undefined && via === undefined && (providerId === null || providerId === id))
       return { id, name, args };
     return {
       id,
       ...(providerId === null || providerId === id ? null : { providerId }),
       name,
       args,
+      ...(via === undefined ? null : { via }),
       ...(argsRaw === undefined ? null : { argsRaw }),
     };
   }
@@ -251,8 +228,8 @@ export class ModelAnswer {
   cut(): void {
     const draft = this.#draft;
     draft.isTruncated = true;
-    if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
-    this.#showRest();
+    if (this.#hold && this.#ids.length === 0) this.#text.push(this.#hold.release());
+    this.#text.end();
     this.#reasoning?.end(null);
     this.#log.keepPartialUsage();
     this.#log.keepReport();

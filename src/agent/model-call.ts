@@ -51,9 +51,11 @@ function requestFor(run: Run, draft: StepDraft): InferenceRequest {
   const { agent } = run;
   const { systemCache, budgetNote, response } = agent;
   const { system, offered } = draft;
+  const { catalog } = offered.found ?? {};
+  const prompt = catalog === undefined ? system : [system, catalog].filter(Boolean).join('\n\n');
   const isChanging = budgetNote || system !== agent.systemPrompt;
   return {
-    system: budgetNote ? withBudgetNote(run, system) : system,
+    system: budgetNote ? withBudgetNote(run, prompt) : prompt,
     // a prompt that changes with each step is not worth a mark, unless the user set one
     ...((systemCache || isChanging) && { systemCache }),
     messages: run.state.messages,

@@ -9,7 +9,30 @@ export type ToolSet = Pick<
 >;
 
 /** The tools of a run. The model sees only those in `toolNames`, and calls of other tools do not run. */
-export type OfferedTools = ToolSet;
+export interface OfferedTools extends ToolSet {
+  /** Set if a finder keeps tools out of the requests. */
+  readonly found?: FoundTools;
+}
+
+/** Tools that the model does not see, and calls through another tool. */
+export interface FoundTools {
+  /** The tools as they are without the finder. */
+  readonly whole: ToolSet;
+  /** Name of the tool through which they are called. */
+  readonly callTool: string;
+  /** Names that `callTool` accepts. */
+  readonly callable: ReadonlySet<string>;
+  /** What the system prompt says about them. The same in all steps of a run. */
+  readonly catalog: string;
+}
+
+/** Keeps tools out of the requests of an agent. The model finds them with one tool, and calls them through another. */
+export interface ToolFinder {
+  /** Names of the tools that it offers, which no other tool may have. */
+  readonly reserved: readonly string[];
+  /** Returns what to offer in place of all tools. `catalog` is that of the run, or null before the first step. */
+  offer(whole: ToolSet, catalog: string | null): OfferedTools;
+}
 
 /**
  * Returns all tools of the set, or those that the caller of a run selected. With `isOpen` the set may still grow, so that
@@ -30,12 +53,24 @@ export function offeredTools(
 
 /** Returns the tools of a step: those of the run, or the part of them that the step selected. */
 export function toolsOfStep(
-  offered: OfferedTools,
+  given: OfferedTools,
   active: readonly string[] | undefined,
   choice: ToolChoice | undefined,
   isOpen: boolean,
+  finder: ToolFinder | null = null,
 ): OfferedTools {
-  if (active === undefined && choice === undefined) return offered;
+  if (active === undefined && choice === undefined) return given;
+  const { found } = given;
+  const whole = partOf(found?.whole ?? given, active, choice, isOpen);
+  return found && finder ? finder.offer(whole, found.catalog) : whole;
+}
+
+function partOf(
+  offered: ToolSet,
+  active: readonly string[] | undefined,
+  choice: ToolChoice | undefined,
+  isOpen: boolean,
+): ToolSet {
   const names = active === undefined ? null : checkedNames(offered, active, isOpen, 'activeTools');
   const kept = names === null ? offered : selected(offered, names);
   const toolChoice =
@@ -51,7 +86,8 @@ export function toolsSent(
   sent: readonly { readonly name: string }[],
 ): OfferedTools {
   const names = new Set(sent.map(({ name }) => name));
-  return { ...selected(offered, names), toolChoice: offered.toolChoice };
+  const { toolChoice, found } = offered;
+  return { ...selected(offered, names), toolChoice, ...(found && { found }) };
 }
 
 type Parts = Omit<ToolSet, 'toolChoice'>;

@@ -35,7 +35,7 @@ export class Run implements CallFrame {
   /** Name of the parent's tool behind which this agent runs; empty for a root. */
   viaTool = '';
   /** Changes between steps if the agent has tool sources. */
-  offered: OfferedTools;
+  offered!: OfferedTools; // set by `offer`
   readonly activeTools: readonly string[] | undefined;
   /** Tools of the sources; null before the first step. */
   loaded: LoadedTools | null = null;
@@ -70,6 +70,8 @@ export class Run implements CallFrame {
   isAdmitted = false;
   /** Whether the caller left `iterate`: the loop then stops between steps, without an outcome. */
   handedOver = false;
+  /** What the prompt says about tools to find, kept so that it stays the same in all steps. */
+  #catalog: string | null = null;
   #dueAt: number = Number.POSITIVE_INFINITY;
   #timerDueAt: number = Number.POSITIVE_INFINITY;
   #stopTimer: (() => void) | null = null;
@@ -94,7 +96,8 @@ export class Run implements CallFrame {
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = depsOf(agent, options.deps ?? parent?.deps ?? {});
     this.activeTools = options.activeTools ?? agent.activeTools ?? undefined;
-    this.offered = offeredTools(agent, this.activeTools, agent.toolSources.length > 0);
+    const isOpen = agent.toolSources.length > 0;
+    this.offer(offeredTools(agent, this.activeTools, isOpen), isOpen);
     this.owner = options.owner ?? parent?.owner ?? null;
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.inputs = parent?.inputs ?? options.givenInputs ?? noInputs;
@@ -119,6 +122,13 @@ export class Run implements CallFrame {
 
   get clock(): Clock {
     return this.agent.clock;
+  }
+
+  /** Offers tools, all of them or through the finder of the agent. `mayGrow`: sources are not loaded yet. */
+  offer(whole: OfferedTools, mayGrow: boolean): void {
+    const { toolFinder } = this.agent;
+    this.offered = toolFinder === null ? whole : toolFinder.offer(whole, this.#catalog);
+    if (!mayGrow) this.#catalog ??= this.offered.found?.catalog ?? null;
   }
 
   requestStop(reason: string, toolName?: string): void {

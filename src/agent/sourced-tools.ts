@@ -121,7 +121,7 @@ function offer(
   if (isSame && sameJson(missing, before.missing)) return false;
   const all = isSame ? before.all : withSources(run.agent, lists);
   run.loaded = { lists, all, missing };
-  run.offered = offeredTools(all, run.activeTools, true);
+  run.offer(offeredTools(all, run.activeTools, true), false);
   const { events } = run;
   const change = changeOf(before, run.loaded);
   if (change && events.wants('ToolsChanged'))

@@ -30,7 +30,8 @@ const MAX_NAMES = 20;
 export function steer(run: Run, draft: StepDraft, settings: StepSettings): void {
   const { agent, offered } = run;
   const { activeTools, toolChoice, model, system } = settings;
-  draft.offered = toolsOfStep(offered, activeTools, toolChoice, agent.toolSources.length > 0);
+  const isOpen = agent.toolSources.length > 0;
+  draft.offered = toolsOfStep(offered, activeTools, toolChoice, isOpen, agent.toolFinder);
   if (system !== undefined) draft.system = system === '' ? null : system;
   const isModelChosen = model !== undefined && modelOfStep(run, draft, agent.modelOf(model));
   if (isModelChosen) draft.steeredModel = draft.model.id;
@@ -40,8 +41,9 @@ export function steer(run: Run, draft: StepDraft, settings: StepSettings): void 
 export function steeringOf(run: Run, draft: StepDraft): StepSteering | null {
   const { agent } = run;
   const { offered, system, steeredModel } = draft;
-  // tools of sources are never in the definition
-  const all = agent.toolSources.length > 0 ? run.offered : agent;
+  // tools of sources are never in the definition, and those to find never in a request
+  const isOwn = agent.toolSources.length === 0 && agent.toolFinder === null;
+  const all = isOwn ? agent : run.offered;
   const isSystemOwn = system === agent.systemPrompt;
   if (offered === all && isSystemOwn && steeredModel === null) return null;
   const tools = toolFacts(offered, all);

@@ -41,11 +41,25 @@ export function runCalls(run: Run, draft: StepDraft): Promise<unknown> {
  */
 function rejectOthers(run: Run, draft: StepDraft): void {
   if (draft.softLanding !== null) return;
-  const { toolNameSet, toolNames } = draft.offered;
-  for (const [place, { name }] of draft.calls.entries())
-    if (!toolNameSet.has(name) && draft.problems?.[place] === undefined)
-      new ToolCallRunner(run, draft, place).reject('unknown_tool', unknownTool(name, toolNames));
+  const { toolNames, found } = draft.offered;
+  for (const [place, call] of draft.calls.entries())
+    if (!isOffered(draft, call) && draft.problems?.[place] === undefined)
+      new ToolCallRunner(run, draft, place).reject(
+        'unknown_tool',
+        found?.callable.has(call.name) === true && toolNames.includes(found.callTool)
+          ? `Call ${show(call.name)} through ${found.callTool}, with its name and arguments. It was not run.`
+          : unknownTool(call.name, toolNames),
+      );
 }
+
+/** Whether the step offered the tool, itself or through the tool that calls found ones. */
+const isOffered = (
+  { offered: { toolNameSet, found } }: StepDraft,
+  { name, via }: ToolCall,
+): boolean =>
+  via === undefined
+    ? toolNameSet.has(name)
+    : toolNameSet.has(via) && found?.callable.has(name) === true;
 
 async function settle(run: Run, draft: StepDraft, place: number): Promise<void> {
   const runner = new ToolCallRunner(run, draft, place);
@@ -57,7 +71,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       'Not run: this was the last step, kept for an answer without tools.',
     );
   if (problem !== undefined) return runner.reject('bad_arguments', problem);
-  const tool = run.offered.tools.get(call.name);
+  const tool = (draft.counted === null ? draft : run).offered.tools.get(call.name);
   const child = draft.children?.get(call.id);
   if (child && !canContinue(child, tool)) {
     leaveBehind(draft, call.id, child);

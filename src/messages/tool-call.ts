@@ -7,6 +7,12 @@ export interface ToolCall {
   readonly providerId?: string;
   readonly name: string;
   readonly args: JsonObject;
+  /** Name of the tool through which the model called this one, as it is sent back to the provider. */
+  readonly via?: string;
   /** The model's text, stored only if it is not an object; then `args` is `{}`. */
   readonly argsRaw?: string;
 }
+
+/** Returns name and arguments of a call as the model wrote them. */
+export const sentCall = ({ name, args, via }: ToolCall): Pick<ToolCall, 'name' | 'args'> =>
+  via === undefined ? { name, args } : { name: via, args: { name, arguments: args } };

@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from '../../json.ts';
 import type { Message } from '../../messages/message.ts';
+import { sentCall } from '../../messages/tool-call.ts';
 import type { ModelFacts } from './ai-sdk-prompt.ts';
 import { leftOut, sourceOf } from '../../messages/media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
@@ -168,7 +169,8 @@ function callPart(
 ): object[] {
   const call = toolCalls[index];
   if (!call) return [];
-  const { id, name, args } = call;
+  const { id } = call;
+  const { name, args } = sentCall(call);
   return [
     {
       type: 'tool-call',

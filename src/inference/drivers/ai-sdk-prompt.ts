@@ -59,7 +59,7 @@ export function aiSdkPrompt(
       results.content.push({
         type: 'tool-result',
         toolCallId: ids.get(id) ?? id,
-        toolName: wireName(call?.name ?? message.name ?? 'tool'),
+        toolName: wireName(call?.via ?? call?.name ?? message.name ?? 'tool'),
         output: resultOutput(message, about),
       });
       const marked = mark(i);

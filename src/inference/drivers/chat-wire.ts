@@ -6,6 +6,7 @@ import {
   type MessageContent,
 } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
+import { sentCall } from '../../messages/tool-call.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
 import { SYSTEM, type CacheMarks, type MarkWire } from './cache-marks.ts';
 import { withMark } from './chat-marks.ts';
@@ -85,16 +86,20 @@ function wireMessage(
   return {
     role,
     content: isBlank(text) ? null : text,
-    tool_calls: toolCalls.map(({ id, name, args }, i) => ({
-      id: ids.get(id) ?? id,
-      ...(kept.custom.includes(i) && typeof args['input'] === 'string'
-        ? { type: 'custom', custom: { name: wireName(name), input: args['input'] } }
-        : {
-            type: 'function',
-            function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
-          }),
-      ...(kept.calls[i] ? { extra_content: kept.calls[i] } : i === 0 ? standIn : null),
-    })),
+    tool_calls: toolCalls.map((call, i) => {
+      const { id } = call;
+      const { name, args } = sentCall(call);
+      return {
+        id: ids.get(id) ?? id,
+        ...(kept.custom.includes(i) && typeof args['input'] === 'string'
+          ? { type: 'custom', custom: { name: wireName(name), input: args['input'] } }
+          : {
+              type: 'function',
+              function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
+            }),
+        ...(kept.calls[i] ? { extra_content: kept.calls[i] } : i === 0 ? standIn : null),
+      };
+    }),
     ...kept.message,
   };
 }

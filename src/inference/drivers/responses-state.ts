@@ -1,7 +1,7 @@
 import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
 import { isBlank } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
-import type { ToolCall } from '../../messages/tool-call.ts';
+import { sentCall, type ToolCall } from '../../messages/tool-call.ts';
 import { wireName } from './wire-ids.ts';
 
 /** The server, the model family and the account that made an answer. Only the same ones get its state back. */
@@ -97,11 +97,9 @@ function ownItems(message: Message, origin: StateOrigin): readonly JsonObject[] 
   return isSame ? items : null;
 }
 
-function callItem(
-  { id, name, args }: ToolCall,
-  ids: ReadonlyMap<string, string>,
-  more: JsonObject,
-): JsonObject {
+function callItem(call: ToolCall, ids: ReadonlyMap<string, string>, more: JsonObject): JsonObject {
+  const { id } = call;
+  const { name, args } = sentCall(call);
   const value: JsonValue =
     more['type'] === 'custom_tool_call'
       ? { input: typeof args['input'] === 'string' ? args['input'] : '' }

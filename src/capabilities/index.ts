@@ -1,0 +1,1 @@
+export { toolSearch, type ToolSearchOptions } from './tool-search.ts';
