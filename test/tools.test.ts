@@ -195,7 +195,7 @@ describe('tool results', () => {
       },
     });
     const { result, state } = await runCall({}, page);
-    expect(result.error?.message).toBe('<html><html><html><h… [cut: 20 of 6000 characters shown]');
+    expect(result.error?.message).toBe('<html><html><html><… [cut: 19 of 6000 characters shown]');
     expect(JSON.stringify(state)).not.toContain('<html>'.repeat(4));
   });
 

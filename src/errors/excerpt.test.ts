@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from './redactor.ts';
-import { excerpt } from './excerpt.ts';
+import { excerpt, safeEnd } from './excerpt.ts';
 
 const secret = 'sk-proj-Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9';
 
@@ -32,5 +32,27 @@ describe('excerpt', () => {
   it('truncates a text without words', () => {
     expect(excerpt('界'.repeat(5_000), 1_000)).toMatch(/^界{500}… \(5000 characters\)$/);
     expect(excerpt('a'.repeat(50_000), 120)).toBe('… (50000 characters)');
+  });
+});
+
+describe('safeEnd', () => {
+  it.each<[string, string, number, string]>([
+    ['a short text', 'one two', 10, 'one two'],
+    ['between words', 'one two', 3, 'one'],
+    ['inside of a word', 'one two', 5, 'one '],
+    ['inside of the only word', 'abcdefghij', 4, 'abcd'],
+    ['inside of a very long word', `a ${'b'.repeat(600)}`, 550, `a ${'b'.repeat(548)}`],
+    ['inside of a character', '👍👍', 1, ''],
+    ['at zero', 'one', 0, ''],
+  ])('%s', (_where, text, max, kept) => {
+    expect(text.slice(0, safeEnd(text, max))).toBe(kept);
+  });
+
+  it('leaves no part of a secret for a later redactor', () => {
+    const later = createRedactor();
+    for (let before = 60; before <= 120; before++) {
+      const text = `{"list":[${'1,'.repeat(before / 2)}"${secret}"],"more":"${'y '.repeat(100)}"}`;
+      expect(later.text(text.slice(0, safeEnd(text, 120)))).not.toContain('sk-');
+    }
   });
 });

@@ -15,6 +15,23 @@ export function excerpt(text: string, max: number): string {
   return `${safe.slice(0, wordEnd(safe, max))}… (${text.length} characters)`;
 }
 
+/**
+ * Returns an end of at most `max` characters for a text that is redacted later: it splits no surrogate pair and no word
+ * of up to 500 characters, because half a secret is not recognized as one.
+ */
+export function safeEnd(text: string, max: number): number {
+  if (text.length <= max) return text.length;
+  const end = wordEnd(text, max);
+  // the text is one word, or has a very long one
+  if (end === 0 || isWord(text.charCodeAt(end - 1))) return endBefore(text, max);
+  return end;
+}
+
+function endBefore(text: string, end: number): number {
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
+}
+
 /** Returns the start of the word that index `end` splits, or `end` between words. */
 function wordEnd(text: string, end: number): number {
   let at = Math.min(end, text.length);

@@ -1,3 +1,4 @@
+import { safeEnd } from '../errors/excerpt.ts';
 import type { Redactor } from '../errors/redactor.ts';
 
 /** What a provider reports about a model call besides the answer. */
@@ -69,7 +70,7 @@ function warningsIn(warnings: unknown, redactor: Pick<Redactor, 'text'>): readon
 function bounded(text: unknown, most: number, redactor: Pick<Redactor, 'text'>): string {
   if (typeof text !== 'string' || text === '') return '';
   // before it is truncated, because half a secret matches no pattern
-  const safe = redactor.text(text.slice(0, MAX_READ)).trim();
+  const safe = redactor.text(text.slice(0, safeEnd(text, MAX_READ))).trim();
   if (safe.length <= most) return safe;
   const end = most - 1;
   // a character outside of the basic plane has two halves, and one of them alone is no text

@@ -1,5 +1,5 @@
 import { show } from '../errors/agent-error.ts';
-import { excerpt } from '../errors/excerpt.ts';
+import { excerpt, safeEnd } from '../errors/excerpt.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 import { argumentsIn, MAX_ARGUMENT_BYTES } from '../tools/arguments.ts';
@@ -133,7 +133,7 @@ const truncated =
 const keptText = (text: string): string =>
   text.length <= MAX_ARGUMENT_BYTES
     ? text
-    : `${text.slice(0, 10_000)}… [cut: ${text.length} characters]`;
+    : `${text.slice(0, safeEnd(text, 10_000))}… [cut: ${text.length} characters]`;
 
 /** Returns the arguments as an object, or a sentence that says why they are not. */
 function readArguments({ args, argsRaw }: InferredToolCall, cutOff: boolean): JsonObject | string {

@@ -1,4 +1,5 @@
 import { messageOf } from '../errors/error-record.ts';
+import { safeEnd } from '../errors/excerpt.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import { visibleText } from '../visible-text.ts';
 
@@ -9,7 +10,9 @@ const MOST_CHARACTERS = 1_000;
  * characters.
  */
 export function failureText(thrown: unknown, redactor: Redactor): string {
-  const text = visibleText(redactor.text(textOf(thrown).slice(0, 4 * MOST_CHARACTERS)));
+  const whole = textOf(thrown);
+  const read = whole.slice(0, safeEnd(whole, 4 * MOST_CHARACTERS));
+  const text = visibleText(redactor.text(read));
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }
 

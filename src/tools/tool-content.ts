@@ -1,11 +1,12 @@
 import { AgentError, show } from '../errors/agent-error.ts';
+import { safeEnd } from '../errors/excerpt.ts';
 import { bytesOf, describedText, fileFacts, isRaster } from '../file-facts.ts';
 import { isRecord, toJsonValue } from '../json.ts';
 import type { ContentPart, FilePart, ImagePart } from '../messages/content-part.ts';
 import { dataUrl, sourceOf, typeOfBytes } from '../messages/media-type.ts';
 import { partFacts } from '../messages/part-facts.ts';
 import { bytesText } from '../number-text.ts';
-import { endBefore, recordedValue, resultText, type ToolResult } from './tool-result.ts';
+import { recordedValue, resultText, type ToolResult } from './tool-result.ts';
 
 /** Most parts of one result. */
 const MOST_PARTS = 32;
@@ -89,7 +90,7 @@ function truncated(
     if (part.type !== 'text') return [part];
     if (left === 0) return [];
     const text =
-      part.text.length <= left ? part.text : part.text.slice(0, endBefore(part.text, left));
+      part.text.length <= left ? part.text : part.text.slice(0, safeEnd(part.text, left));
     left = text.length < part.text.length ? 0 : left - text.length;
     kept += text.length;
     return [{ type: 'text', text }];

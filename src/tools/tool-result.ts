@@ -1,4 +1,5 @@
 import type { ErrorRecord } from '../errors/error-record.ts';
+import { safeEnd } from '../errors/excerpt.ts';
 import { jsonCopy, type JsonValue } from '../json.ts';
 import type { ContentPart } from '../messages/content-part.ts';
 import type { PartFacts } from '../messages/part-facts.ts';
@@ -51,12 +52,6 @@ export function recordedValue(
   if (typeof value !== 'string' && typeof value !== 'object') return { value, cut };
   const text = resultText(value);
   if (text.length <= maxChars) return { value, cut };
-  const kept = text.slice(0, endBefore(text, maxChars));
+  const kept = text.slice(0, safeEnd(text, maxChars));
   return { value: `${kept}… [cut: ${kept.length} of ${text.length} characters shown]`, cut: true };
-}
-
-/** Returns an end that does not split a surrogate pair. */
-export function endBefore(text: string, end: number): number {
-  const code = text.charCodeAt(end - 1);
-  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }

@@ -1,5 +1,6 @@
 import type { ApprovalAnswer, Approvals } from '../../agent/approval-answer.ts';
 import { AgentError } from '../../errors/agent-error.ts';
+import { safeEnd } from '../../errors/excerpt.ts';
 import type { PendingApproval } from '../../events/agent-event.ts';
 import { isRecord, sameJson } from '../../json.ts';
 import type { NumberedEvent } from '../../sessions/event-log.ts';
@@ -51,7 +52,9 @@ export function readAnswers(message: Readonly<Record<string, unknown>>): ChatAns
     if (given.has(toolCallId))
       throw invalid('A call is answered more than once. Send one answer for each call.');
     const why = typeof reason === 'string' && reason !== '' ? reason : 'no reason was given';
-    const answer = approved ? { approve: true as const } : { deny: why.slice(0, MAX_REASON) };
+    const answer = approved
+      ? { approve: true as const }
+      : { deny: why.slice(0, safeEnd(why, MAX_REASON)) };
     const argsHash = hashIn(part['callProviderMetadata']);
     given.set(toolCallId, { answer, tool, input, approvalId: id, argsHash });
   }
