@@ -40,7 +40,7 @@ const { output } = await bundle.write({
   dir: 'dist',
   format: 'esm',
   sourcemap: true,
-  // what is loaded on demand is told from what is shared, also where both have one name
+  // names what is loaded on demand apart from what is shared, also where both have one name
   chunkFileNames: ({ isDynamicEntry }) => `chunks/${isDynamicEntry ? 'lazy-' : ''}[name].js`,
   // small modules that nearly every entry needs, in one file instead of ten
   codeSplitting: {

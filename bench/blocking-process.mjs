@@ -1,6 +1,6 @@
 /**
  * The server side of `blocking.mjs`: the API over a store whose first owner has the largest contents that are allowed.
- * It tells what the longest turn of its event loop took.
+ * It reports what the longest turn of its event loop took.
  */
 import { AgentBuilder, defineTool, SessionRuntime } from 'onward';
 import { agentServer } from 'onward/server';
@@ -111,16 +111,16 @@ process.on('message', ({ what }) => {
     turn = { heldMs: 0, cpuMs: 0 };
     isMeasuring = true;
     measureTurns();
-    return tell(what, {});
+    return report(what, {});
   }
   // one more turn, so that a hold that has just ended is counted
   setTimeout(() => {
     isMeasuring = false;
-    tell(what, turn);
+    report(what, turn);
   }, 20);
 });
-tell('ready', { port, refs });
+report('ready', { port, refs });
 
-function tell(what, value) {
+function report(what, value) {
   process.send({ what, value });
 }

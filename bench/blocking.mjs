@@ -131,7 +131,7 @@ async function measured(server, port, [method, path, body]) {
         return `/sessions/${JSON.parse(fork.text).id}`;
       }),
     );
-    await tell(server, 'begin');
+    await report(server, 'begin');
     let isOver = false;
     const began = performance.now();
     const heavy = Promise.all(paths.map((each) => ask(port, 'ann', method, each, body))).finally(
@@ -141,7 +141,7 @@ async function measured(server, port, [method, path, body]) {
     while (!isOver);
     const [{ status, bytes }] = await heavy;
     const ms = performance.now() - began;
-    const { heldMs, cpuMs } = await tell(server, 'end');
+    const { heldMs, cpuMs } = await report(server, 'end');
     const seen = {
       status,
       bytes,
@@ -186,7 +186,7 @@ function ask(port, user, method, path, body) {
   });
 }
 
-function tell(server, what) {
+function report(server, what) {
   const answer = reply(server, what);
   server.send({ what });
   return answer;
@@ -195,11 +195,11 @@ function tell(server, what) {
 function reply(server, what) {
   return new Promise((resolve, reject) => {
     const gone = (code) => reject(new Error(`the server ended with ${code} before "${what}"`));
-    const hear = (message) => {
+    const listen = (message) => {
       if (message.what !== what) return;
-      server.off('message', hear).off('exit', gone);
+      server.off('message', listen).off('exit', gone);
       resolve(message.value);
     };
-    server.on('message', hear).on('exit', gone);
+    server.on('message', listen).on('exit', gone);
   });
 }

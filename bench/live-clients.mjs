@@ -17,11 +17,11 @@ process.on('message', async (what) => {
     await Promise.all(
       Array.from({ length: Math.min(50, sessions - i) }, (_s, k) => connect(`s${i + k}`)),
     );
-  tell('connect', {});
+  report('connect', {});
 });
-tell('ready', {});
+report('ready', {});
 
-function tell(what, value) {
+function report(what, value) {
   process.send({ what, value });
 }
 
@@ -64,7 +64,7 @@ function finish() {
   const sorted = delays.subarray(0, received).toSorted();
   const at = (share) =>
     Number((sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(3));
-  tell('finished', {
+  report('finished', {
     received,
     out_of_order: outOfOrder,
     p50_ms: at(0.5),

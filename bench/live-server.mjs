@@ -25,7 +25,7 @@ async function* texts() {
 
 const { handle, stream } = kind === 'onward' ? await onward() : bare();
 const server = createServer(handle);
-server.listen(0, '127.0.0.1', () => tell('ready', { port: server.address().port }));
+server.listen(0, '127.0.0.1', () => report('ready', { port: server.address().port }));
 server.keepAliveTimeout = 0;
 
 process.on('message', async (what) => {
@@ -35,7 +35,7 @@ process.on('message', async (what) => {
       await wait(100);
     }
     const { rss, heapUsed, external } = process.memoryUsage();
-    tell(what, { rss, heap: heapUsed + external });
+    report(what, { rss, heap: heapUsed + external });
   }
   if (what === 'stream') {
     const cpu = process.cpuUsage();
@@ -43,11 +43,11 @@ process.on('message', async (what) => {
     const counted = await stream();
     const { user, system } = process.cpuUsage(cpu);
     const share = (user + system) / 1000 / (performance.now() - began);
-    tell(what, { ...counted, server_cpu: Number(share.toFixed(2)) });
+    report(what, { ...counted, server_cpu: Number(share.toFixed(2)) });
   }
 });
 
-function tell(what, value) {
+function report(what, value) {
   process.send({ what, value });
 }
 

@@ -23,7 +23,7 @@ process.on('message', async ({ what, value: { seconds, turns = 1, perSecond = In
     }),
   );
   const took = (performance.now() - began) / 1000;
-  tell(what, {
+  report(what, {
     sessions_per_second: Number((seen.sessions / took).toFixed(1)),
     ...times('first_event', seen.first),
     ...times('end', seen.end),
@@ -32,9 +32,9 @@ process.on('message', async ({ what, value: { seconds, turns = 1, perSecond = In
     ...(seen.lastError && { last_error: seen.lastError }),
   });
 });
-tell('ready', {});
+report('ready', {});
 
-function tell(what, value) {
+function report(what, value) {
   process.send({ what, value });
 }
 

@@ -12,18 +12,18 @@ const port = kind === 'onward' ? await onward() : await bare();
 process.on('message', async ({ what }) => {
   if (what === 'cpu') {
     const { user, system } = process.cpuUsage();
-    return tell(what, { ms: (user + system) / 1000 });
+    return report(what, { ms: (user + system) / 1000 });
   }
   for (let i = 0; i < 4; i++) {
     globalThis.gc();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const { rss, heapUsed: heap } = process.memoryUsage();
-  tell(what, { rss, heap });
+  report(what, { rss, heap });
 });
-tell('ready', { port });
+report('ready', { port });
 
-function tell(what, value) {
+function report(what, value) {
   process.send({ what, value });
 }
 

@@ -177,12 +177,12 @@ function ask(side, what, value = {}) {
 function reply(side, what) {
   return new Promise((resolve, reject) => {
     const gone = (code) => reject(new Error(`a process ended with ${code} before "${what}"`));
-    const hear = (message) => {
+    const listen = (message) => {
       if (message.what !== what) return;
-      side.off('message', hear).off('exit', gone);
+      side.off('message', listen).off('exit', gone);
       resolve(message.value);
     };
-    side.on('message', hear).on('exit', gone);
+    side.on('message', listen).on('exit', gone);
   });
 }
 

@@ -33,7 +33,7 @@ let lookups = 0;
 
 const trackParcel = defineTool({
   name: 'track_parcel',
-  description: 'Tells where the parcel of an order is.',
+  description: 'Finds where the parcel of an order is.',
   parameters: z.object({ orderId: z.string() }),
   idempotent: true,
   execute: ({ orderId }) => {

@@ -42,19 +42,19 @@ describe('a cancellation', () => {
 
   it('work may leave or join while it is notified', () => {
     const cancellation = new Cancellation();
-    const told: string[] = [];
-    const second = { cancelled: () => told.push('second') };
-    const third = { cancelled: () => told.push('third') };
+    const reported: string[] = [];
+    const second = { cancelled: () => reported.push('second') };
+    const third = { cancelled: () => reported.push('third') };
     cancellation.join({
       cancelled: () => {
-        told.push('first');
+        reported.push('first');
         cancellation.leave(second);
         cancellation.join(third);
       },
     });
     cancellation.join(second);
     cancellation.cancel(byUser);
-    expect(told).toEqual(['first', 'third', 'second']);
+    expect(reported).toEqual(['first', 'third', 'second']);
   });
 });
 

@@ -4,7 +4,7 @@ import {
   isoTime,
   monotonicOf,
   msOf,
-  stretchTime,
+  runTime,
   syncSystemClock,
   systemClock,
   type Clock,
@@ -127,18 +127,18 @@ describe('isoTime and msOf', () => {
   });
 });
 
-describe('stretchTime', () => {
+describe('runTime', () => {
   const DAY = 24 * HOUR;
 
   it.each([-DAY, -HOUR, HOUR, DAY])(
     'does not change when the wall clock is set by %d ms',
     (jump) => {
       const clock = fakeClock(10 * DAY);
-      const now = stretchTime(clock);
+      const now = runTime(clock);
       clock.jump(5);
       clock.jumpWall(jump);
       expect(now()).toBe(10 * DAY + 5);
-      expect(stretchTime(clock)()).toBe(10 * DAY + 5 + jump);
+      expect(runTime(clock)()).toBe(10 * DAY + 5 + jump);
     },
   );
 
@@ -149,14 +149,14 @@ describe('stretchTime', () => {
     ['an invalid time', Number.NaN, 10 * DAY],
   ])('starts correctly if notBefore is %s', (_what, notBefore, expected) => {
     const clock = fakeClock(10 * DAY);
-    const now = stretchTime(clock, notBefore);
+    const now = runTime(clock, notBefore);
     expect(now()).toBe(expected);
     clock.jump(7);
     expect(now()).toBe(expected + 7);
   });
 
   it('with the system clock is the time, and ignores a jump', () => {
-    const now = stretchTime(systemClock);
+    const now = runTime(systemClock);
     expect(Math.abs(now() - Date.now())).toBeLessThan(CLOSE_MS);
     const real = Date.now.bind(Date);
     vi.spyOn(Date, 'now').mockImplementation(() => real() - HOUR);

@@ -67,7 +67,7 @@ const LONGEST_LEAD_MS = 7 * 86_400_000;
  * Returns the clock of one run: it starts at the wall clock, or at `notBefore` if that is later, and then uses
  * monotonic time. It never goes back or jumps, even if the wall clock is set.
  */
-export function stretchTime(clock: Clock, notBefore: number = 0): () => number {
+export function runTime(clock: Clock, notBefore: number = 0): () => number {
   const wall = clock.now();
   const lead = notBefore - wall;
   const isLater = lead > 0 && lead <= LONGEST_LEAD_MS;

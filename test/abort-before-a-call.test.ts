@@ -29,7 +29,7 @@ async function lateIn(
   const state = await agent.run('go', {
     signal: controller.signal,
     wiretap: (event) => {
-      if (isLate() && event.type === 'ToolCallStarted') late.push(`told ${event.tool}`);
+      if (isLate() && event.type === 'ToolCallStarted') late.push(`event ${event.tool}`);
       onEvent(event);
     },
   });

@@ -91,7 +91,7 @@ describe('resume with a grant', () => {
     expect(restored.info).toEqual(state.info);
   });
 
-  it('continues a truncated answer and tells the model to continue', async () => {
+  it('continues a truncated answer and asks the model to continue', async () => {
     const { agent, state, driver } = await ended(
       [final('The partners are', { finishReason: 'length' })],
       (b) => b,

@@ -6,7 +6,7 @@ import { during, setUp } from './setup/time.ts';
 const { toolCall, final } = ScenarioStep;
 
 describe('D54: the budget note', () => {
-  it('tells the model before each step how much of each limit is used', async () => {
+  it('shows the model before each step how much of each limit is used', async () => {
     const { builder, clock, driver } = setUp([
       toolCall('work5', {}, '', { usage: { input: 100, output: 20 }, cost: 0.01 }),
       final('done'),

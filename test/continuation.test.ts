@@ -38,13 +38,13 @@ describe('the outcome of a run', () => {
     const state = await builder.build().run('go', { wiretap: (e) => events.push(e) });
     const outcome = state.lastContinuationOutcome;
     expect(state.steps.at(-1)?.outcome).toBe(outcome);
-    const told = events.filter((e) => 'outcome' in e).map((e) => [e.type, e.outcome]);
-    expect(told.slice(-3)).toEqual([
+    const reported = events.filter((e) => 'outcome' in e).map((e) => [e.type, e.outcome]);
+    expect(reported.slice(-3)).toEqual([
       ['AgentStepCompleted', outcome],
       ['ContinuationEvaluated', outcome],
       ['AgentFinished', outcome],
     ]);
-    for (const [, seen] of told.slice(-3)) expect(seen).toBe(outcome);
+    for (const [, seen] of reported.slice(-3)) expect(seen).toBe(outcome);
   });
 
   it('is evaluated once before the first step and once after each step', async () => {

@@ -40,22 +40,22 @@ describe('tables in the docs match the code', () => {
           .filter((name) => /^(?:get|post|put|patch|delete)$/.test(name))
           .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api/, '')}`),
     );
-    const told = rowsOf('docs/server.md', 'route').map(([route = '']) =>
+    const reported = rowsOf('docs/server.md', 'route').map(([route = '']) =>
       route.replaceAll('`', '').replaceAll(/\s+/g, ' '),
     );
     const plain = (route: string): string => route.replaceAll(/\{\w+\}/g, '{}');
-    expect(told.map(plain).toSorted()).toEqual(known.map(plain).toSorted());
+    expect(reported.map(plain).toSorted()).toEqual(known.map(plain).toSorted());
     await close();
     await runtime.close();
   });
 
   it('exit codes of the command line', () => {
-    const told = rowsOf('docs/cli.md', 'code').map(([code, name = '', meaning = '']) => ({
+    const reported = rowsOf('docs/cli.md', 'code').map(([code, name = '', meaning = '']) => ({
       code: Number(code),
       name: name.replaceAll('`', ''),
       meaning,
     }));
-    expect(told).toEqual(exitCodes);
+    expect(reported).toEqual(exitCodes);
   });
 
   it('providers marked "samples" have samples in the driver tests', () => {

@@ -48,8 +48,8 @@ async function story() {
     const sessionId = 'lamps-for-ada';
     const to = new AgentEventEnvelopeAdapter({ broadcaster, sessionId, executionId, config });
     adapters.push(to);
-    const tell = to.wiretap();
-    return { executionId, wiretap: (event) => (events.push(event), tell(event)) };
+    const report = to.wiretap();
+    return { executionId, wiretap: (event) => (events.push(event), report(event)) };
   };
   const builder = (...steps: ScenarioStep[]) =>
     AgentBuilder.new()

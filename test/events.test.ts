@@ -213,25 +213,25 @@ describe('events of a run', () => {
     const script = () =>
       DeterministicDriver.fromSteps(ScenarioStep.toolCall('stock', args), ScenarioStep.final('7.'));
     const make = () => builder(script()).withTools(mockTool('stock', 7)).build();
-    const told = async (work: (agent: Agent) => Promise<void>): Promise<AgentEventType[]> => {
+    const reported = async (work: (agent: Agent) => Promise<void>): Promise<AgentEventType[]> => {
       const agent = make();
-      const heard: AgentEvent[] = [];
-      agent.wiretap((event) => heard.push(event));
+      const received: AgentEvent[] = [];
+      agent.wiretap((event) => received.push(event));
       await work(agent);
-      return types(heard);
+      return types(received);
     };
-    const byRun = await told(async (agent) => void (await agent.run('go')));
-    const byStream = await told(async (agent) => {
+    const byRun = await reported(async (agent) => void (await agent.run('go')));
+    const byStream = await reported(async (agent) => {
       const stream = agent.stream('go');
       const read: AgentEvent[] = [];
       for await (const event of stream) read.push(event);
       expect((await stream.state).output).toBe('7.');
       expect(types(read)).toEqual(byRun);
     });
-    const byIterate = await told(async (agent) => {
+    const byIterate = await reported(async (agent) => {
       for await (const state of agent.iterate('go')) expect(state.stepCount).toBeGreaterThan(0);
     });
-    const byHand = await told(async (agent) => {
+    const byHand = await reported(async (agent) => {
       let state = await agent.nextStep('go');
       while (agent.hasNextStep(state)) state = await agent.nextStep(state);
     });

@@ -244,18 +244,18 @@ describe('family step limit', () => {
 
   it('parallel nested agents never exceed it', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const helper = member('helper', meter, () => ({ ...works(1)(), delayMs: 1 }), look).build();
     const speak = (): Spoken => ({ call: 'help', times: 8, tokens: 1 });
     const root = member('root', meter, speak, asTool(helper, 'help'))
       .withMaxFamilySteps(20)
       .build();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const state = await root.run('go', { wiretap: received.wiretap });
     expect(meter.calls).toBe(20);
     expect(meter.mostInFlight).toBe(8);
     expect(state.stopReason).toBe('steps_limit');
-    expect(heard.ends).toHaveLength(8);
-    for (const { decisive } of heard.ends)
+    expect(received.ends).toHaveLength(8);
+    for (const { decisive } of received.ends)
       expect(decisive).toMatchObject({
         criterion: 'FamilyStepsLimit',
         stopReason: 'steps_limit',

@@ -31,8 +31,8 @@ function family(
 describe('D79: limits of the root apply to nested agents', () => {
   it('stops a nested agent that never ends on its own', async () => {
     const { meter, root } = family(1, works(1000), (b) => b.withMaxTokens(500));
-    const heard = listening();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const received = listening();
+    const state = await root.run('go', { wiretap: received.wiretap });
     expect(meter.spent).toBe(10 + 1000);
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'token_limit' });
     expect(state.usage.total).toBe(1010);
@@ -40,7 +40,7 @@ describe('D79: limits of the root apply to nested agents', () => {
       kind: 'ok',
       value: { stopped: 'token_limit', text: 'So far so good.' },
     });
-    expect(heard.ends).toEqual([
+    expect(received.ends).toEqual([
       {
         agent: 'helper',
         decisive: {
@@ -123,19 +123,19 @@ describe('D79: limits of the root apply to nested agents', () => {
 
   it('a nested agent makes no model call when the budget is used up', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const child = member('helper', meter, works(1), look).build();
     const root = member('root', meter, asks(3, 150), asTool(child, 'help'))
       .withMaxTokens(100)
       .build();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const state = await root.run('go', { wiretap: received.wiretap });
     expect(meter.starts.map(({ agent }) => agent)).toEqual(['root']);
     expect(state.stopReason).toBe('token_limit');
     expect(state.steps.at(0)).toMatchObject({ errors: [], usage: { total: 150 } });
     for (const { value } of state.steps.at(0)?.results ?? [])
       expect(value).toEqual({ stopped: 'token_limit', text: '' });
-    expect(heard.ends).toHaveLength(3);
-    expect(heard.ends[0]?.decisive.reason).toBe(
+    expect(received.ends).toHaveLength(3);
+    expect(received.ends[0]?.decisive.reason).toBe(
       'the limit of "root" for all its agents: 150 of 100 tokens used while work is still pending',
     );
   });
@@ -168,34 +168,34 @@ describe('D79: limits of the root apply to nested agents', () => {
     ],
   ])('%s', async (_case, limit, criterion, stopReason) => {
     const { meter, root } = family(1, works(600, { cost: 0.6 }), limit);
-    const heard = listening();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const received = listening();
+    const state = await root.run('go', { wiretap: received.wiretap });
     expect(meter.calls).toBe(2);
-    expect(heard.ends[0]?.decisive).toMatchObject({ criterion, context: { scope: 'family' } });
-    expect(heard.ends[0]?.decisive.remedy?.grant).toBeUndefined();
+    expect(received.ends[0]?.decisive).toMatchObject({ criterion, context: { scope: 'family' } });
+    expect(received.ends[0]?.decisive.remedy?.grant).toBeUndefined();
     expect(state.stopReason).toBe(stopReason);
     expect(state.lastContinuationOutcome?.resolvedBy).toBe(criterion);
   });
 
   it('apply at every nesting level', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const inner = member('inner', meter, works(400), look).build();
     const middle = member('middle', meter, asks(2, 10, 'inner'), asTool(inner, 'inner')).build();
     const root = member('root', meter, asks(2, 10, 'middle'), asTool(middle, 'middle'))
       .withMaxTokens(1000)
       .build();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const state = await root.run('go', { wiretap: received.wiretap });
     expect(state.stopReason).toBe('token_limit');
     expect(state.usage.total).toBe(meter.spent);
     // at most the four calls in flight overspend
     expect(meter.spent).toBeLessThanOrEqual(1000 + 4 * 400);
-    expect(heard.ends.map(({ agent }) => agent).toSorted()).toEqual([
+    expect(received.ends.map(({ agent }) => agent).toSorted()).toEqual([
       ...Array.from({ length: 4 }, () => 'inner'),
       'middle',
       'middle',
     ]);
-    for (const { decisive } of heard.ends) expect(decisive.context['agent']).toBe('root');
+    for (const { decisive } of received.ends) expect(decisive.context['agent']).toBe('root');
     expect(state.execution.family?.map(({ agent }) => agent).toSorted()).toEqual([
       'inner',
       'middle',
@@ -204,17 +204,17 @@ describe('D79: limits of the root apply to nested agents', () => {
 
   it('limits of an agent in the middle apply below it and take no grant', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const inner = member('inner', meter, works(400), look).build();
     const middle = member('middle', meter, asks(1, 10, 'inner'), asTool(inner, 'inner'))
       .withMaxTokens(1000)
       .build();
     const root = member('root', meter, asks(1, 10, 'middle'), asTool(middle, 'middle')).build();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const state = await root.run('go', { wiretap: received.wiretap });
     expect(state).toMatchObject({ status: 'completed', output: 'done' });
     expect(state.usage.total).toBe(10 + 10 + 3 * 400 + 10);
-    expect(heard.ends[0]?.decisive.context).toMatchObject({ scope: 'family', agent: 'middle' });
-    expect(heard.ends[0]?.decisive.remedy?.text).toBe(
+    expect(received.ends[0]?.decisive.context).toMatchObject({ scope: 'family', agent: 'middle' });
+    expect(received.ends[0]?.decisive.remedy?.text).toBe(
       'raise the limit of "middle" with withMaxTokens(...).',
     );
     expect(state.steps.at(0)?.results[0]?.value).toEqual({ stopped: 'token_limit', text: '' });
@@ -222,11 +222,11 @@ describe('D79: limits of the root apply to nested agents', () => {
 
   it('a nested agent keeps its own limits', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const child = member('helper', meter, works(100), look).withMaxTokens(250).build();
     const root = member('root', meter, asks(1), asTool(child, 'help')).withMaxTokens(5000).build();
-    const state = await root.run('go', { wiretap: heard.wiretap });
-    expect(heard.ends[0]?.decisive.context).toEqual({ used: 300, limit: 250 });
+    const state = await root.run('go', { wiretap: received.wiretap });
+    expect(received.ends[0]?.decisive.context).toEqual({ used: 300, limit: 250 });
     expect(state).toMatchObject({ status: 'completed', output: 'done' });
   });
 

@@ -49,8 +49,8 @@ function expectOneAnswer(state: AgentState, meter: Meter): void {
 describe('nested agents that wait for budget', () => {
   it('make one call at a time if the budget allows one, and the other agent stops without a step', async () => {
     const { clock, meter, root } = oneAtATime();
-    const heard = listening();
-    const running = root.run('go', { wiretap: heard.wiretap });
+    const received = listening();
+    const running = root.run('go', { wiretap: received.wiretap });
     await clock.advance(10_000);
     const state = await running;
     expectOneAnswer(state, meter);
@@ -203,18 +203,18 @@ describe('call size after a resume', () => {
 describe('soft landing of the root', () => {
   it('nested agents leave its token reserve, and the root answers', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const child = member('helper', meter, works(400, 0), look).build();
     const root = member('root', meter, asks(1, 100), asTool(child, 'help'))
       .withMaxTokens(2000)
       .withSoftLanding({ tokens: 600 })
       .build();
-    const state = await root.run('go', { wiretap: heard.wiretap });
+    const state = await root.run('go', { wiretap: received.wiretap });
     // 100 + 4 × 400 reach 2000 - 600
     expect(state.usage.total).toBe(100 + 4 * 400 + 100);
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'token_limit', output: 'done' });
     expect(state.steps.at(-1)?.softLanding).toBe('TokenUsageLimit');
-    expect(heard.ends[0]?.decisive).toMatchObject({
+    expect(received.ends[0]?.decisive).toMatchObject({
       criterion: 'TokenUsageLimit',
       reason:
         'the limit of "root" for all its agents: 1700 of 2000 tokens used, and the rest is kept for a last answer',

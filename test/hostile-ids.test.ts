@@ -72,16 +72,16 @@ describe.each(named)('D90: a tool call whose id is $title', ({ id }) => {
   });
 
   it('has one id in records, events and messages', async () => {
-    const heard: AgentEvent[] = [];
+    const received: AgentEvent[] = [];
     const agent = agentWith(script(), mockTool('pay'));
-    const state = await agent.run('go', { wiretap: (event) => heard.push(event) });
+    const state = await agent.run('go', { wiretap: (event) => received.push(event) });
     const ids = state.steps.at(0)!.toolCalls.map((call) => call.id);
     expect(new Set(ids).size).toBe(2);
-    const told = (type: AgentEvent['type']) =>
-      heard.flatMap((e) => (e.type === type && 'toolCallId' in e ? [e.toolCallId] : []));
-    expect(new Set(told('ToolCallDelta'))).toEqual(new Set(ids));
-    expect(told('ToolCallStarted')).toEqual(ids);
-    expect(told('ToolCallCompleted')).toEqual(ids);
+    const reported = (type: AgentEvent['type']) =>
+      received.flatMap((e) => (e.type === type && 'toolCallId' in e ? [e.toolCallId] : []));
+    expect(new Set(reported('ToolCallDelta'))).toEqual(new Set(ids));
+    expect(reported('ToolCallStarted')).toEqual(ids);
+    expect(reported('ToolCallCompleted')).toEqual(ids);
     expect(state.messages.withRole('tool').map(({ toolCallId }) => toolCallId)).toEqual(ids);
   });
 });

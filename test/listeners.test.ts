@@ -11,17 +11,19 @@ const script = () =>
 describe('event listeners', () => {
   it('`on`, `wiretap` and the wiretap of a run receive events until they unsubscribe', async () => {
     const agent = builder(DeterministicDriver.fromResponses('one', 'two', 'three')).build();
-    const heard: string[] = [];
-    const leave = agent.on('AgentFinished', ({ stepCount }) => heard.push(`on ${stepCount}`));
-    const untap = agent.wiretap(({ type }) => type === 'AgentFinished' && heard.push('tap'));
-    await agent.run('a', { wiretap: ({ type }) => type === 'AgentFinished' && heard.push('run') });
-    expect(heard).toEqual(['on 1', 'tap', 'run']);
+    const received: string[] = [];
+    const leave = agent.on('AgentFinished', ({ stepCount }) => received.push(`on ${stepCount}`));
+    const untap = agent.wiretap(({ type }) => type === 'AgentFinished' && received.push('tap'));
+    await agent.run('a', {
+      wiretap: ({ type }) => type === 'AgentFinished' && received.push('run'),
+    });
+    expect(received).toEqual(['on 1', 'tap', 'run']);
     leave();
     await agent.run('b');
-    expect(heard).toEqual(['on 1', 'tap', 'run', 'tap']);
+    expect(received).toEqual(['on 1', 'tap', 'run', 'tap']);
     untap();
     await agent.run('c');
-    expect(heard).toHaveLength(4);
+    expect(received).toHaveLength(4);
   });
 
   it('the driver streams only while chunks or deltas have a listener', async () => {
@@ -51,11 +53,11 @@ describe('event listeners', () => {
   it('a listener added in mid-answer gets text, reasoning and arguments from the start', async () => {
     const usage = { input: 1, output: 1, total: 2 };
     const call = { index: 0, id: 'c1', name: 'stock' };
-    const heard: string[] = [];
+    const received: string[] = [];
     let turn = 0;
     const listen = (): void => {
-      agent.on('StreamChunk', ({ content, offset }) => heard.push(`${offset} ${content}`));
-      agent.on('ReasoningDelta', ({ content, offset }) => heard.push(`${offset} ${content}`));
+      agent.on('StreamChunk', ({ content, offset }) => received.push(`${offset} ${content}`));
+      agent.on('ReasoningDelta', ({ content, offset }) => received.push(`${offset} ${content}`));
     };
     const agent = builder({
       name: 'slow',
@@ -74,7 +76,9 @@ describe('event listeners', () => {
         yield { type: 'content', text: 'look ' };
         yield { type: 'reasoning', text: 'there.' };
         yield { type: 'content', text: 'there.' };
-        agent.on('ToolCallDelta', ({ argsDelta, offset }) => heard.push(`${offset} ${argsDelta}`));
+        agent.on('ToolCallDelta', ({ argsDelta, offset }) =>
+          received.push(`${offset} ${argsDelta}`),
+        );
         yield { type: 'tool_call', ...call, argsDelta: '"count":2}' };
         const toolCalls = [{ id: 'c1', name: 'stock', args: { sku: 'A-1', count: 2 } }];
         const response = { content: 'Let me look there.', toolCalls, usage } as const;
@@ -87,7 +91,7 @@ describe('event listeners', () => {
     // a first listener, removed later, makes the driver stream
     const leave = agent.on('ToolCallDelta', () => {});
     await agent.run('go');
-    expect(heard.slice(0, -1)).toEqual([
+    expect(received.slice(0, -1)).toEqual([
       '0 I should look ',
       '0 Let me look ',
       '14 there.',
@@ -152,18 +156,18 @@ describe('a listener that fails', () => {
     const { reports, unhandled } = watchFailures();
     const make = () => builder(script()).withTools(mockTool('stock', 7)).build();
     const agent = make();
-    const heard: AgentEvent[] = [];
+    const received: AgentEvent[] = [];
     agent.wiretap(fail);
     agent.on('AgentFinished', fail);
-    agent.wiretap((event) => heard.push(event));
+    agent.wiretap((event) => received.push(event));
     const state = await agent.run('go', { wiretap: fail });
     const stream = make().stream('go', { wiretap: fail });
     for await (const event of stream) expect(event.executionId).not.toBe('');
     await rejectionsReported();
     expect(state).toMatchObject({ status: 'completed', output: '7.' });
     expect(await stream.state).toMatchObject({ status: 'completed', output: '7.' });
-    expect(types(heard).at(-1)).toBe('AgentFinished');
-    expect(reports).toHaveBeenCalledTimes(heard.length * 3 + 1);
+    expect(types(received).at(-1)).toBe('AgentFinished');
+    expect(reports).toHaveBeenCalledTimes(received.length * 3 + 1);
     expect(unhandled).not.toHaveBeenCalled();
   });
 });

@@ -1,7 +1,7 @@
 import { AgentState, type AgentEvent } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { builder, driven, Heard, quick, spoken } from './setup/message-events.ts';
+import { builder, driven, Received, quick, spoken } from './setup/message-events.ts';
 
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
 
@@ -23,16 +23,16 @@ describe('MessageAdded: assistant messages', () => {
   });
 
   it('the id and text match those of the chunks', async () => {
-    const heard = new Heard();
+    const received = new Received();
     await builder(stream(['Hel', 'lo.']))
       .build()
-      .run('Hi', heard.options);
-    const [, answer] = heard.of('MessageAdded');
-    const chunks = heard.of('StreamChunk');
+      .run('Hi', received.options);
+    const [, answer] = received.of('MessageAdded');
+    const chunks = received.of('StreamChunk');
     expect(new Set(chunks.map((e) => e.messageId))).toEqual(new Set([answer?.messageId]));
     expect(chunks.map((e) => e.content).join('')).toBe(answer?.content);
-    expect(heard.types.indexOf('StreamChunk')).toBeLessThan(
-      heard.types.lastIndexOf('MessageAdded'),
+    expect(received.types.indexOf('StreamChunk')).toBeLessThan(
+      received.types.lastIndexOf('MessageAdded'),
     );
   });
 
@@ -43,59 +43,61 @@ describe('MessageAdded: assistant messages', () => {
     ['a call that needs approval next to one that runs', [{ name: 'pay' }, { name: 'stock' }]],
     ['a call that needs approval', [{ name: 'pay' }]],
   ])('text next to tool calls is emitted before them: %s', async (_name, calls) => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(toolCalls(calls, 'I will look.'), 'Done.')
       .withTools(mockTool('stock', 7), mockTool('pay', 'ok', { needsApproval: () => true }))
       .withErrorPolicy(quick)
       .build();
-    const state = await agent.run('Lamps?', heard.options);
-    const told = heard.events.findIndex((e) => e.type === 'MessageAdded' && e.stepNumber === 1);
-    const called = heard.types.findIndex((type) =>
+    const state = await agent.run('Lamps?', received.options);
+    const reported = received.events.findIndex(
+      (e) => e.type === 'MessageAdded' && e.stepNumber === 1,
+    );
+    const called = received.types.findIndex((type) =>
       /^Tool(CallStarted|CallCompleted|ApprovalRequested)$/.test(type),
     );
-    expect(told).toBeGreaterThan(0);
-    expect(told).toBeLessThan(called);
+    expect(reported).toBeGreaterThan(0);
+    expect(reported).toBeLessThan(called);
     const texts = ['0 user: Lamps?', '1 assistant: I will look.', '2 assistant: Done.'];
-    expect(heard.told).toEqual(state.status === 'paused' ? texts.slice(0, 2) : texts);
-    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+    expect(received.reported).toEqual(state.status === 'paused' ? texts.slice(0, 2) : texts);
+    expect(received.of('MessageAdded')).toMatchObject(spoken(state));
   });
 
   it.each(['', '   ', '\n\t'])('blank text (%j) emits no event', async (text) => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(toolCall('stock', {}, text), final(text))
       .withTools(mockTool('stock', 7))
       .build();
-    const state = await agent.run('Lamps?', heard.options);
+    const state = await agent.run('Lamps?', received.options);
     expect(state.status).toBe('completed');
-    expect(heard.told).toEqual(['0 user: Lamps?']);
-    expect(heard.of('AgentFinished')).toMatchObject([{ outputText: text }]);
+    expect(received.reported).toEqual(['0 user: Lamps?']);
+    expect(received.of('AgentFinished')).toMatchObject([{ outputText: text }]);
   });
 
   it('leaked tool arguments emit no event', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const leak = { name: 'stock', args: { article: 'lamp' } };
     const text = JSON.stringify({ name: 'stock', arguments: leak.args });
     const agent = builder(toolCalls([leak], text), 'Done.')
       .withTools(mockTool('stock', 7))
       .build();
-    const state = await agent.run('Lamps?', heard.options);
+    const state = await agent.run('Lamps?', received.options);
     expect(state.steps.at(0)?.notes).toEqual(['contentLeakDropped']);
-    expect(heard.told).toEqual(['0 user: Lamps?', '2 assistant: Done.']);
+    expect(received.reported).toEqual(['0 user: Lamps?', '2 assistant: Done.']);
   });
 
   it('D55, D56: emits no text of a failed call, and the text of the retry once', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(error('broken', { chunks: ['Let me'] }), stream(['All ', 'good.']))
       .withErrorPolicy(quick)
       .build();
-    const state = await agent.run('go', heard.options);
-    expect(heard.told).toEqual(['0 user: go', '2 assistant: All good.']);
-    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
-    expect(heard.of('StreamDiscarded')).toHaveLength(1);
+    const state = await agent.run('go', received.options);
+    expect(received.reported).toEqual(['0 user: go', '2 assistant: All good.']);
+    expect(received.of('MessageAdded')).toMatchObject(spoken(state));
+    expect(received.of('StreamDiscarded')).toHaveLength(1);
   });
 
   it('a hook that calls the model twice emits only the stored message', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder('First.', 'Second.')
       .withHooks({
         name: 'twice',
@@ -106,35 +108,40 @@ describe('MessageAdded: assistant messages', () => {
         },
       })
       .build();
-    await agent.run('go', heard.options);
-    expect(heard.told).toEqual(['0 user: go', '1 assistant: Second. And more.']);
+    await agent.run('go', received.options);
+    expect(received.reported).toEqual(['0 user: go', '1 assistant: Second. And more.']);
   });
 
   it('D45: emits the text of an aborted answer as it is stored', async () => {
     const stop = new AbortController();
-    const heard = new Heard();
+    const received = new Received();
     const agent = driven(
       DeterministicDriver.create([{ ...stream(['One ', 'two ']), extras: { hangs: true } }]),
     ).build();
     agent.on('StreamChunk', ({ index }) => index === 1 && stop.abort());
-    const state = await agent.run('Count.', { ...heard.options, signal: stop.signal });
+    const state = await agent.run('Count.', { ...received.options, signal: stop.signal });
     expect(state.stopReason).toBe('user_requested');
-    expect(heard.told).toEqual(['0 user: Count.', '1 assistant: One two ']);
-    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+    expect(received.reported).toEqual(['0 user: Count.', '1 assistant: One two ']);
+    expect(received.of('MessageAdded')).toMatchObject(spoken(state));
   });
 
   it('emits a refusal before its failure', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(final('', { refusal: 'I cannot help with that.' })).build();
-    const state = await agent.run('Break in.', heard.options);
+    const state = await agent.run('Break in.', received.options);
     expect(state.status).toBe('failed');
-    expect(heard.told).toEqual(['0 user: Break in.', '1 assistant: I cannot help with that.']);
-    expect(heard.types.lastIndexOf('MessageAdded')).toBeLessThan(heard.types.indexOf('StepFailed'));
-    expect(heard.of('AgentFailed')).toMatchObject([{ outputText: 'I cannot help with that.' }]);
+    expect(received.reported).toEqual([
+      '0 user: Break in.',
+      '1 assistant: I cannot help with that.',
+    ]);
+    expect(received.types.lastIndexOf('MessageAdded')).toBeLessThan(
+      received.types.indexOf('StepFailed'),
+    );
+    expect(received.of('AgentFailed')).toMatchObject([{ outputText: 'I cannot help with that.' }]);
   });
 
   it('emits an answer once if a step hook throws after it', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder('Hello.')
       .withHooks({
         name: 'spoils',
@@ -144,8 +151,8 @@ describe('MessageAdded: assistant messages', () => {
         },
       })
       .build();
-    const state = await agent.run('Hi', heard.options);
-    expect(heard.told).toEqual(['0 user: Hi', '1 assistant: Hello.']);
-    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+    const state = await agent.run('Hi', received.options);
+    expect(received.reported).toEqual(['0 user: Hi', '1 assistant: Hello.']);
+    expect(received.of('MessageAdded')).toMatchObject(spoken(state));
   });
 });

@@ -1,22 +1,22 @@
 import { AgentBuilder, AgentState, createRedactor, Message } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { builder, Heard, quick, spoken } from './setup/message-events.ts';
+import { builder, Received, quick, spoken } from './setup/message-events.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
 describe('MessageAdded: user messages', () => {
   it('is emitted once, right after AgentStarted, with the id of the message', async () => {
-    const heard = new Heard();
-    const state = await builder('Hello.').build().run('Hi', heard.options);
-    expect(heard.types.slice(0, 3)).toEqual([
+    const received = new Received();
+    const state = await builder('Hello.').build().run('Hi', received.options);
+    expect(received.types.slice(0, 3)).toEqual([
       'AgentStarted',
       'MessageAdded',
       'ContinuationEvaluated',
     ]);
-    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
-    expect(heard.told).toEqual(['0 user: Hi', '1 assistant: Hello.']);
-    expect(heard.of('MessageAdded')[0]).toMatchObject({
+    expect(received.of('MessageAdded')).toMatchObject(spoken(state));
+    expect(received.reported).toEqual(['0 user: Hi', '1 assistant: Hello.']);
+    expect(received.of('MessageAdded')[0]).toMatchObject({
       agentId: state.agentId,
       parentAgentId: null,
       executionId: state.execution.id,
@@ -25,7 +25,7 @@ describe('MessageAdded: user messages', () => {
   });
 
   it('is emitted for all new messages in order, but not for system messages and history', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const start = AgentState.empty()
       .withMessages(
         Message.system('Be kind.'),
@@ -38,8 +38,8 @@ describe('MessageAdded: user messages', () => {
         { type: 'text', text: 'Look: ' },
         { type: 'image', url: 'https://example.com/lamp.png' },
       ]);
-    await builder('Sure.').build().run(start, heard.options);
-    expect(heard.told).toEqual([
+    await builder('Sure.').build().run(start, received.options);
+    expect(received.reported).toEqual([
       '0 user: One more thing.',
       '0 user: Two, in fact.',
       '0 user: Look: ',
@@ -48,20 +48,20 @@ describe('MessageAdded: user messages', () => {
   });
 
   it('is emitted for a message without text', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const image = { type: 'image', url: 'https://example.com/lamp.png' } as const;
     const start = AgentState.empty().withUserMessage([image]);
-    await builder('A lamp.').build().run(start, heard.options);
-    expect(heard.told).toEqual(['0 user: ', '1 assistant: A lamp.']);
+    await builder('A lamp.').build().run(start, received.options);
+    expect(received.reported).toEqual(['0 user: ', '1 assistant: A lamp.']);
   });
 
   it('the next run emits only new messages, also after a failed run', async () => {
     const agent = builder(error('broken'), 'Here.').build();
     const failed = await agent.run('Where are you?');
     expect(failed.status).toBe('failed');
-    const heard = new Heard();
-    await agent.run(failed.withUserMessage('Hello?'), heard.options);
-    expect(heard.told).toEqual(['0 user: Hello?', '1 assistant: Here.']);
+    const received = new Received();
+    await agent.run(failed.withUserMessage('Hello?'), received.options);
+    expect(received.reported).toEqual(['0 user: Hello?', '1 assistant: Here.']);
   });
 
   it('is not emitted for synthetic user messages', async () => {
@@ -70,9 +70,9 @@ describe('MessageAdded: user messages', () => {
       .withResponseFormat(schema)
       .withErrorPolicy(quick.withMaxRetries(1))
       .build();
-    const first = new Heard();
+    const first = new Received();
     const done = await agent.run('A title?', first.options);
-    expect(first.told).toEqual([
+    expect(first.reported).toEqual([
       '0 user: A title?',
       '1 assistant: no JSON',
       '2 assistant: {"title":1}',
@@ -80,26 +80,26 @@ describe('MessageAdded: user messages', () => {
     const failed = await agent.run(done.withUserMessage('Another?'));
     expect(failed.status).toBe('failed');
     expect(failed.messages.last()).toMatchObject({ role: 'user', metadata: { synthetic: true } });
-    const second = new Heard();
+    const second = new Received();
     await agent.run(failed.withUserMessage('Again, please.'), second.options);
-    expect(second.told).toEqual(['0 user: Again, please.', '1 assistant: {"title":2}']);
+    expect(second.reported).toEqual(['0 user: Again, please.', '1 assistant: {"title":2}']);
   });
 
   it('is emitted before an execution hook runs', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const seen: string[][] = [];
     const agent = builder('Hello.')
       .withHooks({
         name: 'slow',
         aroundExecution: async (input, next) => {
-          seen.push(heard.types);
+          seen.push(received.types);
           return next(input);
         },
       })
       .build();
-    await agent.run('Hi', heard.options);
+    await agent.run('Hi', received.options);
     expect(seen).toEqual([['AgentStarted', 'MessageAdded']]);
-    expect(heard.told).toEqual(['0 user: Hi', '1 assistant: Hello.']);
+    expect(received.reported).toEqual(['0 user: Hi', '1 assistant: Hello.']);
   });
 });
 
@@ -116,33 +116,33 @@ describe('MessageAdded: nested agents', () => {
   };
 
   it('carries the id of the nested agent, and its task is not a user message', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const root = family();
-    const paused = await root.run('Lamps?', heard.options);
+    const paused = await root.run('Lamps?', received.options);
     const { callId } = paused.pendingApprovals[0]!;
-    await root.resume(paused, { approvals: { [callId]: { approve: true } }, ...heard.options });
-    expect(heard.told).toEqual([
+    await root.resume(paused, { approvals: { [callId]: { approve: true } }, ...received.options });
+    expect(received.reported).toEqual([
       '0 user: Lamps?',
       '1 assistant: Let me count.',
       '2 assistant: 7.',
       '2 assistant: We have 7.',
     ]);
     const { agentId } = paused;
-    const child = heard.of('AgentStarted').find((e) => e.parentAgentId !== null)!;
+    const child = received.of('AgentStarted').find((e) => e.parentAgentId !== null)!;
     expect(child).toMatchObject({ parentAgentId: agentId, previousStatus: 'pending' });
     const none = { agentId, parentAgentId: null };
     const inner = { agentId: child.agentId, parentAgentId: agentId };
-    expect(heard.of('MessageAdded')).toMatchObject([none, inner, inner, none]);
+    expect(received.of('MessageAdded')).toMatchObject([none, inner, inner, none]);
     expect(child.agentId).not.toBe(agentId);
-    expect(heard.of('AgentStarted').map((e) => [e.agentName, e.resumed, e.previousStatus])).toEqual(
-      [
-        ['shop', false, 'pending'],
-        ['stockist', false, 'pending'],
-        ['shop', true, 'paused'],
-        ['stockist', true, 'paused'],
-      ],
-    );
-    expect(heard.of('AgentFinished').map((e) => e.outputText)).toEqual(['7.', 'We have 7.']);
+    expect(
+      received.of('AgentStarted').map((e) => [e.agentName, e.resumed, e.previousStatus]),
+    ).toEqual([
+      ['shop', false, 'pending'],
+      ['stockist', false, 'pending'],
+      ['shop', true, 'paused'],
+      ['stockist', true, 'paused'],
+    ]);
+    expect(received.of('AgentFinished').map((e) => e.outputText)).toEqual(['7.', 'We have 7.']);
   });
 });
 
@@ -153,22 +153,22 @@ describe('D43: a secret in a message', () => {
   const hidden = '[redacted] of [redacted]: {"password":"[redacted]"}';
 
   it('is in the state, but not in MessageAdded or outputText', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(`Use ${words}`)
       .withRedactor(createRedactor({ patterns: [/CANARY\/\d+/] }))
       .build();
-    const state = await agent.run(`Try ${words}`, heard.options);
+    const state = await agent.run(`Try ${words}`, received.options);
     expect(spoken(state).map(({ content }) => content)).toEqual([`Try ${words}`, `Use ${words}`]);
-    expect(heard.told).toEqual([`0 user: Try ${hidden}`, `1 assistant: Use ${hidden}`]);
-    expect(heard.of('AgentFinished')).toMatchObject([{ outputText: `Use ${hidden}` }]);
+    expect(received.reported).toEqual([`0 user: Try ${hidden}`, `1 assistant: Use ${hidden}`]);
+    expect(received.of('AgentFinished')).toMatchObject([{ outputText: `Use ${hidden}` }]);
   });
 
   it('is redacted in a failed run', async () => {
-    const heard = new Heard();
+    const received = new Received();
     await builder(final('', { refusal: `Not with ${byLook}.` }))
       .build()
-      .run('go', heard.options);
-    expect(heard.of('AgentFailed')).toMatchObject([{ outputText: 'Not with [redacted].' }]);
-    expect(JSON.stringify(heard.events)).not.toContain('CANARY');
+      .run('go', received.options);
+    expect(received.of('AgentFailed')).toMatchObject([{ outputText: 'Not with [redacted].' }]);
+    expect(JSON.stringify(received.events)).not.toContain('CANARY');
   });
 });

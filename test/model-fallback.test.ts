@@ -204,7 +204,7 @@ describe('an agent with fallback models', () => {
     expect((await agent.build().run('hi')).output).toBe('Hello.');
   });
 
-  it('tells models with the same name apart', async () => {
+  it('distinguishes models with the same name', async () => {
     const same = [fails('quota'), 'Hello.'].map((step) => DeterministicDriver.fromSteps(step));
     const state = await withModels(same).build().run('hi');
     expect(story(state)).toEqual([

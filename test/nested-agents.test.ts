@@ -146,7 +146,7 @@ describe('an agent as a tool', () => {
 });
 
 describe('limits and misuse of nested agents', () => {
-  it('limits the depth and tells the innermost agent to answer itself', async () => {
+  it('limits the depth and asks the innermost agent to answer itself', async () => {
     const started: string[] = [];
     let agent = builder('level 10', [final('bottom')]).build();
     for (let level = 9; level >= 0; level--)

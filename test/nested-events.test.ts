@@ -9,8 +9,8 @@ const { toolCall, toolCalls, final } = ScenarioStep;
 describe('events of nested agents', () => {
   it('share the execution, name the parent and lie between start and end of the tool call', async () => {
     const child = builder('helper', [toolCall('look'), final('helped')], mockTool('look')).build();
-    const heardInside: AgentEvent[] = [];
-    child.wiretap((event) => heardInside.push(event));
+    const receivedInside: AgentEvent[] = [];
+    child.wiretap((event) => receivedInside.push(event));
     const finished: string[] = [];
     child.on('AgentFinished', ({ type }) => finished.push(type));
     const events: AgentEvent[] = [];
@@ -23,7 +23,7 @@ describe('events of nested agents', () => {
     const first = events.findIndex(isInner);
     const last = events.findLastIndex(isInner);
     const inner = events.slice(first, last + 1);
-    expect(inner).toEqual(heardInside);
+    expect(inner).toEqual(receivedInside);
     const agentId = inner[0]!.agentId;
     expect(agentId).not.toBe(rootId);
     for (const event of inner) expect(event).toMatchObject({ agentId, parentAgentId: rootId });

@@ -120,13 +120,13 @@ describe('an error in mid-stream', () => {
     expect(server.requests).toHaveLength(3);
     expect(server.requests[2]?.body).toEqual(server.requests[1]?.body);
     expect(state.messages.pairingProblem()).toBeNull();
-    const told = events.flatMap((event): [number, number, string | null][] => {
+    const reported = events.flatMap((event): [number, number, string | null][] => {
       if (event.type === 'StreamChunk') return [[event.stepNumber, event.attempt, event.content]];
       if (event.type === 'StreamDiscarded') return [[event.stepNumber, event.attempt, null]];
       return [];
     });
-    expect(told.filter(([, , text]) => text === null)).toEqual([[2, 1, null]]);
-    expect(told.filter(([step]) => step === 3)).toEqual([
+    expect(reported.filter(([, , text]) => text === null)).toEqual([[2, 1, null]]);
+    expect(reported.filter(([step]) => step === 3)).toEqual([
       [3, 2, 'All '],
       [3, 2, 'of it.'],
     ]);

@@ -25,10 +25,10 @@ afterAll(() => {
 
 function printed(code: string): string {
   writeFileSync(join(project, 'main.mjs'), code);
-  return told('main.mjs');
+  return reported('main.mjs');
 }
 
-function told(...argv: readonly string[]): string {
+function reported(...argv: readonly string[]): string {
   const { PATH = '' } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, argv, {
     encoding: 'utf8',
@@ -39,7 +39,7 @@ function told(...argv: readonly string[]): string {
 }
 
 const onward = (...argv: readonly string[]): string =>
-  told(join('node_modules', 'onward', 'dist', 'cli', 'main.js'), ...argv);
+  reported(join('node_modules', 'onward', 'dist', 'cli', 'main.js'), ...argv);
 
 const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 

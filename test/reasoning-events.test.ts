@@ -6,7 +6,7 @@ import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { never } from './setup/abort-trap.ts';
 import { byKey, byLook, leakIn, ours, redactor } from './setup/canary.ts';
-import { builder, driven, Heard, quick } from './setup/message-events.ts';
+import { builder, driven, Received, quick } from './setup/message-events.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
@@ -30,40 +30,40 @@ function thinking(
   };
 }
 
-const shownBy = (heard: Heard): string =>
-  heard
+const shownBy = (received: Received): string =>
+  received
     .of('ReasoningDelta')
     .map(({ content }) => content)
     .join('');
 
 describe('ReasoningDelta', () => {
   it('streams the reasoning before the text, and the final message has all of it', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const state = await driven(thinking(['First ', 'this.', ' Then that.']))
       .build()
-      .run('Hi', heard.options);
+      .run('Hi', received.options);
     const message = state.messages.at(-1)!;
     const step = { messageId: message.id, stepNumber: 1, attempt: 1 };
-    expect(heard.of('ReasoningDelta')).toMatchObject([
+    expect(received.of('ReasoningDelta')).toMatchObject([
       { ...step, index: 0, content: 'First ', offset: 0 },
       { ...step, index: 1, content: 'this.', offset: 6 },
       { ...step, index: 2, content: ' Then that.', offset: 11 },
     ]);
     expect(message).toMatchObject({ text: 'Yes.', reasoning: 'First this. Then that.' });
-    expect(heard.of('MessageAdded').at(-1)).toMatchObject({
+    expect(received.of('MessageAdded').at(-1)).toMatchObject({
       content: 'Yes.',
       reasoning: 'First this. Then that.',
     });
-    expect(heard.types.lastIndexOf('ReasoningDelta')).toBeLessThan(
-      heard.types.indexOf('StreamChunk'),
+    expect(received.types.lastIndexOf('ReasoningDelta')).toBeLessThan(
+      received.types.indexOf('StreamChunk'),
     );
   });
 
   it('is emitted once, before the text, if the driver does not stream', async () => {
     const { infer } = DeterministicDriver.fromSteps(final('Yes.', { reasoning: 'Well.' }));
-    const heard = new Heard();
-    await driven({ name: 'whole', infer }).build().run('Hi', heard.options);
-    expect(heard.types.filter((type) => /Delta|Chunk/.test(type))).toEqual([
+    const received = new Received();
+    await driven({ name: 'whole', infer }).build().run('Hi', received.options);
+    expect(received.types.filter((type) => /Delta|Chunk/.test(type))).toEqual([
       'ReasoningDelta',
       'StreamChunk',
     ]);
@@ -73,20 +73,20 @@ describe('ReasoningDelta', () => {
     const run = async (type: 'ReasoningDelta' | 'MessageAdded') => {
       const driver = DeterministicDriver.fromSteps(final('Yes.', { reasoning: 'Well.' }));
       const agent = driven(driver).build();
-      let heard = 0;
-      agent.on(type, () => (heard += 1));
+      let received = 0;
+      agent.on(type, () => (received += 1));
       await agent.run('Hi');
-      return [heard, driver.requests[0]?.streamed];
+      return [received, driver.requests[0]?.streamed];
     };
     expect(await run('ReasoningDelta')).toEqual([1, true]);
     expect(await run('MessageAdded')).toEqual([2, false]);
   });
 
   it('is not emitted without reasoning', async () => {
-    const heard = new Heard();
-    const state = await builder('Yes.').build().run('Hi', heard.options);
-    expect(heard.types).not.toContain('ReasoningDelta');
-    expect(heard.of('MessageAdded').at(-1)).not.toHaveProperty('reasoning');
+    const received = new Received();
+    const state = await builder('Yes.').build().run('Hi', received.options);
+    expect(received.types).not.toContain('ReasoningDelta');
+    expect(received.of('MessageAdded').at(-1)).not.toHaveProperty('reasoning');
     expect(state.messages.at(-1)).toMatchObject({ reasoning: null, metadata: {} });
     expect(Message.user('x', { metadata: { reasoning: 'forged' } }).reasoning).toBeNull();
   });
@@ -94,30 +94,32 @@ describe('ReasoningDelta', () => {
 
 describe('reasoning in MessageAdded', () => {
   it('is emitted before the tools start, also without text', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(toolCall('stock', {}, '', { reasoning: 'I should look.' }), 'Seven.')
       .withTools(mockTool('stock', 7))
       .build();
-    await agent.run('Lamps?', heard.options);
-    const told = heard.of('MessageAdded').map(({ content, reasoning }) => [content, reasoning]);
-    expect(told).toEqual([
+    await agent.run('Lamps?', received.options);
+    const reported = received
+      .of('MessageAdded')
+      .map(({ content, reasoning }) => [content, reasoning]);
+    expect(reported).toEqual([
       ['Lamps?', undefined],
       ['', 'I should look.'],
       ['Seven.', undefined],
     ]);
-    const place = heard.events.findIndex((e) => e.type === 'MessageAdded' && e.stepNumber === 1);
-    expect(place).toBeLessThan(heard.types.indexOf('ToolCallStarted'));
+    const place = received.events.findIndex((e) => e.type === 'MessageAdded' && e.stepNumber === 1);
+    expect(place).toBeLessThan(received.types.indexOf('ToolCallStarted'));
   });
 
   it('is truncated without a partial secret, while the message keeps all of it', async () => {
     const secret = ` ${byLook} `;
     const long = 'a'.repeat(32_760) + secret + 'b '.repeat(40_000);
-    const heard = new Heard();
+    const received = new Received();
     const agent = driven(thinking([long]))
       .withRedactor(redactor)
       .build();
-    const state = await agent.run('Hi', heard.options);
-    const { reasoning = '' } = heard.of('MessageAdded').at(-1)!;
+    const state = await agent.run('Hi', received.options);
+    const { reasoning = '' } = received.of('MessageAdded').at(-1)!;
     expect(reasoning.length).toBe(32_768);
     expect(reasoning.endsWith('…')).toBe(true);
     expect(reasoning).not.toMatch(/sk-|CANARY/);
@@ -126,29 +128,34 @@ describe('reasoning in MessageAdded', () => {
 
   it('has the part that arrived before an abort', async () => {
     const controller = new AbortController();
-    const heard = new Heard();
+    const received = new Received();
     const driver = thinking(['One ', 'two'], { content: 'Ye' }, () => controller.abort('enough'));
     const state = await driven(driver)
       .build()
-      .run('Hi', { ...heard.options, signal: controller.signal });
+      .run('Hi', { ...received.options, signal: controller.signal });
     expect(state.messages.at(-1)).toMatchObject({ text: 'Ye', reasoning: 'One two' });
-    expect(heard.of('MessageAdded').at(-1)).toMatchObject({ content: 'Ye', reasoning: 'One two' });
+    expect(received.of('MessageAdded').at(-1)).toMatchObject({
+      content: 'Ye',
+      reasoning: 'One two',
+    });
   });
 });
 
 describe('discarded reasoning', () => {
   it('is discarded when its attempt fails, and the next attempt starts at offset 0', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(
       error('broken', { reasoning: 'Lost.' }),
       final('Yes.', { reasoning: 'Found.' }),
     )
       .withErrorPolicy(quick)
       .build();
-    await agent.run('Hi', heard.options);
-    expect(heard.of('StreamDiscarded')).toMatchObject([{ stepNumber: 1, attempt: 1 }]);
+    await agent.run('Hi', received.options);
+    expect(received.of('StreamDiscarded')).toMatchObject([{ stepNumber: 1, attempt: 1 }]);
     expect(
-      heard.of('ReasoningDelta').map(({ content, offset, attempt }) => [content, offset, attempt]),
+      received
+        .of('ReasoningDelta')
+        .map(({ content, offset, attempt }) => [content, offset, attempt]),
     ).toEqual([
       ['Lost.', 0, 1],
       ['Found.', 0, 2],
@@ -156,15 +163,15 @@ describe('discarded reasoning', () => {
   });
 
   it('is discarded when a hook calls the model again in the same attempt', async () => {
-    const heard = new Heard();
+    const received = new Received();
     const agent = builder(final('No.', { reasoning: 'A' }), final('Yes.', { reasoning: 'B' }))
       .withHooks({
         name: 'twice',
         aroundModelCall: async (request, next) => (await next(request), next(request)),
       })
       .build();
-    const state = await agent.run('Hi', heard.options);
-    const [first, second] = heard.of('ReasoningDelta');
+    const state = await agent.run('Hi', received.options);
+    const [first, second] = received.of('ReasoningDelta');
     expect(first).toMatchObject({ content: 'A', offset: 0, index: 0 });
     expect(first).not.toHaveProperty('restart');
     expect(second).toMatchObject({ content: 'B', offset: 0, index: 1, restart: 1 });
@@ -180,12 +187,12 @@ describe('secrets in reasoning', () => {
       fc.asyncProperty(fc.array(fc.nat(text.length), { maxLength: 12 }), async (cuts) => {
         const ends = [...cuts, text.length].toSorted((a, b) => a - b);
         const pieces = ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end));
-        const heard = new Heard();
+        const received = new Received();
         const agent = driven(thinking(pieces)).withRedactor(redactor).build();
-        const state = await agent.run('Hi', heard.options);
-        expect(leakIn(JSON.stringify(heard.events))).toBeNull();
-        expect(shownBy(heard)).not.toContain('sk-');
-        expect(shownBy(heard)).toMatch(/^Use s?k?\[redacted\] .* and go\.$/);
+        const state = await agent.run('Hi', received.options);
+        expect(leakIn(JSON.stringify(received.events))).toBeNull();
+        expect(shownBy(received)).not.toContain('sk-');
+        expect(shownBy(received)).toMatch(/^Use s?k?\[redacted\] .* and go\.$/);
         expect(state.messages.at(-1)?.reasoning).toBe(text);
       }),
       { numRuns: 60 },

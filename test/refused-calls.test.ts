@@ -121,8 +121,8 @@ describe('refused calls keep their arguments', () => {
       name: 'pay',
       args: { amount: 'ten', password: 'hunter2-and-more' },
     });
-    const told = JSON.stringify([events, envelopes]);
-    expect(told).toContain('"amount":"ten"');
-    expect(told).not.toContain('hunter2');
+    const reported = JSON.stringify([events, envelopes]);
+    expect(reported).toContain('"amount":"ten"');
+    expect(reported).not.toContain('hunter2');
   });
 });

@@ -34,7 +34,7 @@ describe('an answer that does not match the response format', () => {
     expect(state.messages.at(2)?.text).toMatch(/^The answer does not match the response format: /);
   });
 
-  it('the model is told which field is wrong', async () => {
+  it('names the wrong field to the model', async () => {
     const { builder } = setUpFormat(
       [final('{"total": "three"}'), final('{"total": 3}')],
       ErrorPolicy.retryToolErrors(3),

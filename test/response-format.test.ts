@@ -103,9 +103,9 @@ describe('a response format mismatch', () => {
       ['user', 'go'],
       ['assistant', wrong],
     ]);
-    const told = state.messages.at(2)!;
-    expect(told).toMatchObject({ role: 'user', metadata: { synthetic: true } });
-    expect(told.text).toMatch(/title: .* Answer again with JSON that matches it\.$/);
+    const reported = state.messages.at(2)!;
+    expect(reported).toMatchObject({ role: 'user', metadata: { synthetic: true } });
+    expect(reported.text).toMatch(/title: .* Answer again with JSON that matches it\.$/);
     expect(state.messages.length).toBe(3);
     expect(state.partialOutput).toEqual({ title: 5 });
     await takesAnotherTurn(state);

@@ -18,7 +18,7 @@ async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
 }
 const clock = defineTool({
   name: 'clock',
-  description: 'Tells the time.',
+  description: 'Returns the time.',
   execute: () => ({ at: new Date(0) }),
 });
 const pay = defineTool({

@@ -13,7 +13,7 @@ const form = {
 } as const;
 const yes: InputAnswer = { action: 'accept', content: { sure: true } };
 
-/** A tool that asks before it deletes, and once more if it is told to. */
+/** A tool that asks before it deletes, and once more if asked to. */
 function deleting() {
   const runs: unknown[] = [];
   const tool = defineTool({

@@ -25,7 +25,11 @@ const findLeads = defineTool({
   parameters: z.object({ partner: z.string() }),
   execute: ({ partner }, { deps }: ToolContext<{ crm: Crm }>) => deps.crm.find(partner),
 });
-const clock = defineTool({ name: 'clock', description: 'Tells the time.', execute: () => '09:30' });
+const clock = defineTool({
+  name: 'clock',
+  description: 'Returns the time.',
+  execute: () => '09:30',
+});
 const asks = (...more: readonly string[]) =>
   DeterministicDriver.fromSteps(toolCall('find_leads', { partner: 'Aurora' }), ...more);
 const results = (state: AgentState) =>

@@ -28,7 +28,7 @@ function timeOf({ run }, input) {
   return best;
 }
 
-/** Times at doubled sizes, and the slope of a line through their logarithms; 0 for what is too quick to tell. */
+/** Times at doubled sizes, and the slope of a line through their logarithms; 0 for what is too quick to measure. */
 function measured(one) {
   one.run(one.input(LEAST));
   const times = [];

@@ -15,7 +15,7 @@ const reverb = reverbOf(process.env);
 const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
 const runtime = new SessionRuntime({ store, agents: [support] });
 
-// the same for the wire and for what a page reads afterwards, so that both tell the same
+// the same for the wire and for what a page reads afterwards, so that both show the same
 const config = BroadcastConfig.standard();
 const broadcasts = broadcastSessions(runtime, { broadcaster: pusherBroadcaster(reverb), config });
 runtime.start(); // also with what a process before this one has left
@@ -34,7 +34,7 @@ const port = Number(process.env['PORT'] ?? 3004);
 const server = await serve({ fetch: (request) => app.fetch(request), port });
 console.log(`${server.url}  (ada, lovelace)`);
 
-/** The step under way is finished, written and told: another process can continue with what is left. */
+/** The step under way is finished, stored and sent: another process can continue with what is left. */
 async function stop(): Promise<void> {
   await api.close();
   await server.close(); // also with pages open, which keep their connections

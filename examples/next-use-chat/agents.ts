@@ -13,7 +13,7 @@ const publish = defineTool({
 });
 
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
-/** In the place of a model: wants to publish whatever stands in quotes, and then tells what came of it. */
+/** In the place of a model: wants to publish whatever stands in quotes, and then reports the result. */
 const model: InferenceDriver = {
   name: 'stand-in',
   infer: async ({ messages }) => answer(messages),

@@ -30,7 +30,7 @@ const pay = defineTool({
 });
 
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
-/** In the place of a model: reserves what it reads of, pays, and tells what came of it. */
+/** In the place of a model: reserves what it reads of, pays, and reports the result. */
 const model: InferenceDriver = {
   name: 'stand-in',
   infer: async ({ messages }) => {
@@ -44,7 +44,7 @@ const model: InferenceDriver = {
       return { ...step, toolCalls: [{ name: 'reserve_budget', args: { euros } }] };
     if (results.length === 1)
       return { ...step, toolCalls: [{ name: 'pay', args: { invoice, euros } }] };
-    // where a person changed the arguments, a line above the result tells the model so
+    // where a person changed the arguments, a line above the result says so to the model
     const [result] = results.at(-1)?.text.split('\n').slice(-1) ?? [];
     return { ...step, content: `Settled: ${result}`, finishReason: 'stop' };
   },

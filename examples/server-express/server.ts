@@ -28,7 +28,7 @@ const cancelMeeting = defineTool({
   execute: ({ time }) => `the meeting at ${time} is cancelled`,
 });
 
-/** Wants to cancel whatever meeting it reads of, and then tells what came of it. */
+/** Wants to cancel whatever meeting it reads of, and then reports the result. */
 const model: InferenceDriver = {
   name: 'stand-in',
   infer: async ({ messages }) => {

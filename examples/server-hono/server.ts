@@ -25,7 +25,7 @@ const refund = defineTool({
   execute: ({ order }) => `order ${order} is paid back`,
 });
 
-/** Wants to pay back whatever order it reads of, and then tells what came of it. */
+/** Wants to pay back whatever order it reads of, and then reports the result. */
 const model: InferenceDriver = {
   name: 'stand-in',
   infer: async ({ messages }) => {

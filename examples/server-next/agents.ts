@@ -12,7 +12,7 @@ const publish = defineTool({
 });
 
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
-/** Wants to publish whatever stands in quotes, and then tells what came of it. */
+/** Wants to publish whatever stands in quotes, and then reports the result. */
 const model: InferenceDriver = {
   name: 'stand-in',
   infer: async ({ messages }) => {

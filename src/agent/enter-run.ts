@@ -13,7 +13,7 @@ import { boundAnswers, checkExecution } from './approvals.ts';
 import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { checkAgentName } from './nested-agent.ts';
 import { readInputs } from './open-inputs.ts';
-import { reopen, startExecution, takeUp, takeUpInTime } from './open-run.ts';
+import { reopen, startExecution, continueRun, continueInTime } from './open-run.ts';
 import { Run } from './run.ts';
 import type { DurableOptions } from './run-options.ts';
 import { StepDraft } from './step-draft.ts';
@@ -87,7 +87,7 @@ export async function openResumed(
         by: options.by ?? null,
         now: run.now(),
       });
-    takeUp(run, grant === undefined ? grant : checkedGrant(grant), grantedBy(run, options));
+    continueRun(run, grant === undefined ? grant : checkedGrant(grant), grantedBy(run, options));
     return run;
   }
   const [lateInput] = Object.keys(options.inputs ?? {});
@@ -119,7 +119,7 @@ const grantedBy = (run: Run, { by, granted }: DurableOptions): GrantedBy => ({
 /** Continues an execution for `nextStep`. The wall clock keeps running between calls; a restored state restarts it. */
 export function continueByHand(run: Run): void {
   checkAgentName(run.agent, run.state);
-  takeUpInTime(run);
+  continueInTime(run);
 }
 
 /** Options of a stop. `by` and `at` name who requested it and when, for `execution.stopRequest`. */
@@ -137,7 +137,7 @@ export function stopOpen(
   checkAgentName(definition, state);
   if (!isOpen(state.status)) return state;
   const run = new Run(definition, bus, state, options);
-  takeUpInTime(run);
+  continueInTime(run);
   if (state.executionStartedAt === null) run.state = run.state.with({ executionStartedAt: null });
   const reason = run.redactor.text(options.reason ?? DEFAULT_STOP);
   const { by, at = isoTime(run.now()) } = options;

@@ -87,13 +87,13 @@ export class FamilyAccount {
     if (!run.isAdmitted) return;
     run.isAdmitted = false;
     for (const account of this.#line) account.#inFlight -= 1;
-    if (draft) this.#book(run.agent.name, draft);
+    if (draft) this.#add(run.agent.name, draft);
     const waiting = this.#root.#waiting;
     this.#root.#waiting = [];
     for (const wake of waiting) wake();
   }
 
-  #book(agent: string, { usage, cost, failure, isTruncated }: StepDraft): void {
+  #add(agent: string, { usage, cost, failure, isTruncated }: StepDraft): void {
     const isAnswered = failure === null && !isTruncated;
     const steps = isAnswered ? 1 : 0;
     const shares = [{ agent, steps, tokens: usage.total, cost }];

@@ -16,19 +16,19 @@ export function handOverStep(run: Run, draft: StepDraft): void {
   const { state, events } = run;
   const now = run.now();
   const booking = bookingOf(draft, now, null);
-  const booked = {
+  const counted = {
     execution: bookExecution(state.execution, booking),
     info: bookSession(state.info, booking),
   };
   if (draft.calls.length > 0) {
     run.state = state.with({
-      ...booked,
+      ...counted,
       messages: state.messages.append(...draft.takeMessages()),
       unfinishedStep: unfinishedStep(draft, state.execution.id, workedMs(draft, now)),
     });
     return;
   }
-  run.state = state.with(booked);
+  run.state = state.with(counted);
   if (draft.hasShown && events.wants('StreamDiscarded'))
     events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
 }

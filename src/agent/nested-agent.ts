@@ -15,7 +15,7 @@ import { AgentState } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 import { FamilyAccount } from './family-account.ts';
 import { since, spendingOf } from './family-shares.ts';
-import { startExecution, takeUp } from './open-run.ts';
+import { startExecution, continueRun } from './open-run.ts';
 import { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
@@ -107,7 +107,7 @@ export async function runNested(
 }
 
 function runChild(child: Run, paused: AgentState | undefined): Promise<AgentState> {
-  if (paused) takeUp(child);
+  if (paused) continueRun(child);
   else startExecution(child, child.parent?.state.execution.id);
   return perform(child, paused !== undefined);
 }

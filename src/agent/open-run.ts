@@ -27,7 +27,7 @@ export function startExecution(run: Run, executionId: string = uuid()): void {
 }
 
 /** Continues an open execution: the wall clock restarts, the totals stay. */
-export function takeUp(run: Run, grant?: Grants, granted?: GrantedBy): void {
+export function continueRun(run: Run, grant?: Grants, granted?: GrantedBy): void {
   const { state } = run;
   const { execution } = state;
   run.state = state.with({
@@ -56,10 +56,10 @@ const idsKept = new WeakMap<AgentState, Set<string>>();
 const timesKept = new WeakMap<Execution, Run['now']>();
 
 /** Continues an execution without restarting its wall clock; a restored state has none and restarts it. */
-export function takeUpInTime(run: Run): void {
+export function continueInTime(run: Run): void {
   const { executionStartedAt, execution } = run.state;
   run.now = (executionStartedAt !== null && timesKept.get(execution)) || run.now;
-  takeUp(run);
+  continueRun(run);
   if (executionStartedAt === null) return;
   const { stretchSeconds } = execution;
   run.state = run.state.with({
@@ -88,7 +88,7 @@ export function reopen(run: Run, given: Grants | undefined, granted: GrantedBy):
   const decisive = outcome?.decisive;
   if (!outcome || !decisive?.remedy?.grant) throw notResumable(state, decisive);
   const grant = given === undefined ? {} : checkedGrant(given);
-  takeUp(run, given && grant, granted);
+  continueRun(run, given && grant, granted);
   const { execution } = run.state;
   const seconds = outcome.resolvedBy === 'ExecutionTimeLimit' ? grant.seconds : undefined;
   run.state = run.state.with({

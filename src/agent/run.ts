@@ -1,5 +1,5 @@
 import { Cancellation, type CancelCause } from '../cancellation.ts';
-import { isoTime, msOf, stretchTime, syncSystemClock, type Clock } from '../clock.ts';
+import { isoTime, msOf, runTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { DEFAULT_STOP, type StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
@@ -234,7 +234,7 @@ function timeOf({ clock }: AgentDefinition, state: AgentState, parent: Run | nul
   if (parent?.clock === clock) return parent.now;
   const { updatedAt } = state.execution;
   const isNew = state.status === 'pending' || updatedAt === null;
-  return stretchTime(clock, isNew ? 0 : msOf(updatedAt));
+  return runTime(clock, isNew ? 0 : msOf(updatedAt));
 }
 
 /** Reads the cause of an abort: a session names who requested it, other callers pass a text or any value. */

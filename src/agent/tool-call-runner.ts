@@ -72,7 +72,7 @@ export class ToolCallRunner {
     this.#approval = { decision: 'approved', by, at, rememberedAt, argsHash: argsHash(args) };
   }
 
-  /** Records edited arguments. The tool message tells the model about them. */
+  /** Records edited arguments. The tool message shows them to the model. */
   edit(args: JsonObject): JsonObject {
     const edited = toJsonValue(args) as JsonObject;
     const draft = this.#draft;

@@ -17,7 +17,7 @@ export function addToolMessages(draft: StepDraft, createdAt: string): void {
   }
 }
 
-/** Creates the message with the result of a call, which also tells the model about edited arguments. */
+/** Creates the message with the result of a call, with a note about edited arguments. */
 function toolMessage(
   call: ToolCall,
   { kind, value, content: parts }: ToolResult,

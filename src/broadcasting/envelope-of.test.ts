@@ -245,14 +245,14 @@ describe('fields', () => {
   it('an error has a short text, and the result has the full one', () => {
     const failed = { tool: 't', toolCallId: 'c', success: false, durationMs: 1 };
     const error = 'e'.repeat(600);
-    const told = payload('ToolCallCompleted', { ...failed, error, result: `Error: ${error}` });
-    expect(told['error']).toBe(`${'e'.repeat(499)}…`);
-    expect(told['result_summary']).toMatchObject({ ref: '12.result.e1' });
+    const reported = payload('ToolCallCompleted', { ...failed, error, result: `Error: ${error}` });
+    expect(reported['error']).toBe(`${'e'.repeat(499)}…`);
+    expect(reported['result_summary']).toMatchObject({ ref: '12.result.e1' });
   });
 
   it('a pause names what the run waits for', () => {
-    const of = (kind: string, ...tools: string[]) => told({ kind }, ...tools);
-    const told = (pause: object, ...tools: string[]) =>
+    const of = (kind: string, ...tools: string[]) => reported({ kind }, ...tools);
+    const reported = (pause: object, ...tools: string[]) =>
       payload('AgentPaused', {
         ...pause,
         stepCount: 2,
@@ -262,10 +262,10 @@ describe('fields', () => {
     expect(of('approval', 'pay', 'mail', 'pay')).toBe(
       'Waiting because 3 calls need approval: pay, mail.',
     );
-    expect(told({ kind: 'requested', reason: 'on request' })).toBe(
+    expect(reported({ kind: 'requested', reason: 'on request' })).toBe(
       'Waiting because it was paused on request.',
     );
-    expect(told({ kind: 'requested', reason: 'lunch' })).toBe(
+    expect(reported({ kind: 'requested', reason: 'lunch' })).toBe(
       'Waiting because it was paused: lunch.',
     );
     expect(of('fork')).toBe('Waiting because this fork has not been resumed.');
@@ -273,11 +273,11 @@ describe('fields', () => {
 
   it.each(Object.values(StopReason))('%s is explained in one sentence', (stopReason) => {
     const outcome = forbid('this is why', { stopReason });
-    const told = payload('AgentFinished', end({ outcome, stopReason }));
-    expect(told['stop_message']).toMatch(/^[A-Z][a-z' ]+\. The rule says: this is why\.$/);
-    expect(told).toMatchObject({ stop_reason: stopReason, resolved_by: 'Mine', remedy: null });
-    expect(told['explanation']).toMatchObject({ decided_by: 'Mine', stop_reason: stopReason });
-    expect(JSON.stringify(told['explanation'])).not.toContain('developerText');
+    const reported = payload('AgentFinished', end({ outcome, stopReason }));
+    expect(reported['stop_message']).toMatch(/^[A-Z][a-z' ]+\. The rule says: this is why\.$/);
+    expect(reported).toMatchObject({ stop_reason: stopReason, resolved_by: 'Mine', remedy: null });
+    expect(reported['explanation']).toMatchObject({ decided_by: 'Mine', stop_reason: stopReason });
+    expect(JSON.stringify(reported['explanation'])).not.toContain('developerText');
   });
 
   it('explains an end without an outcome, and one with a sentence as its reason', () => {

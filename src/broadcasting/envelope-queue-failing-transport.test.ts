@@ -162,7 +162,7 @@ describe('D65: a failing transport', () => {
   });
 
   it('survives listeners that throw', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster, arrived } = transport((envelopes) => {
       if (envelopes[0]!.seq === 1) throw refused();
     });
@@ -175,19 +175,19 @@ describe('D65: a failing transport', () => {
     push(queue, numbered(2));
     await queue.flush();
     expect(seqs(arrived)).toEqual([2]);
-    expect(told).toHaveBeenCalledTimes(2);
-    expect(JSON.stringify(told.mock.calls)).not.toContain('CANARY');
+    expect(reported).toHaveBeenCalledTimes(2);
+    expect(JSON.stringify(reported.mock.calls)).not.toContain('CANARY');
   });
 
   it('logs the first dropped envelope without secrets if there is no listener', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster } = transport(() => {
       throw refused('401 for key=sk-live-CANARY0123456789abcdef');
     });
     const { queue } = queueOn(broadcaster, { onDrop: undefined as never });
     push(queue, ...upTo(3));
     await queue.flush();
-    expect(told.mock.calls).toEqual([
+    expect(reported.mock.calls).toEqual([
       [
         'onward: fake dropped 1 of the envelopes for agent.s (refused). Readers see the gap and refill. 401 for key=[redacted]',
       ],

@@ -27,52 +27,52 @@ function streaming(frameBytes = 10_000) {
     );
     offset = (more.offset ?? offset) + content.length;
   };
-  const tell = (type: AgentEvent['type'], more: object = {}): void =>
+  const report = (type: AgentEvent['type'], more: object = {}): void =>
     stream.closing({ ...base, type, ...more } as never, push);
   const chunks = (): unknown[] =>
     (sent as EnvelopeOf<'agent.stream.chunk'>[]).map(({ agent_id, payload: p }) =>
       [agent_id, p.chunk_index, p.content, p.is_complete].join(' '),
     );
-  return { stream, sent, push, chunk, tell, chunks, restart: () => (index = offset = 0) };
+  return { stream, sent, push, chunk, report, chunks, restart: () => (index = offset = 0) };
 }
 
 describe('chunks', () => {
   it('completes a text before its message is sent', () => {
-    const { chunk, tell, chunks } = streaming();
+    const { chunk, report, chunks } = streaming();
     chunk('Hel');
     chunk('lo');
-    tell('MessageAdded', { messageId: 'm1', role: 'assistant' });
-    tell('AgentStepCompleted');
+    report('MessageAdded', { messageId: 'm1', role: 'assistant' });
+    report('AgentStepCompleted');
     expect(chunks()).toEqual(['a 0 Hel false', 'a 1 lo false', 'a 2  true']);
   });
 
   it('completes a text without a message with its step', () => {
-    const { chunk, tell, chunks } = streaming();
+    const { chunk, report, chunks } = streaming();
     chunk('{"name":');
-    tell('MessageAdded', { messageId: 'another' });
-    tell('AgentStepCompleted');
-    tell('AgentStepCompleted');
+    report('MessageAdded', { messageId: 'another' });
+    report('AgentStepCompleted');
+    report('AgentStepCompleted');
     expect(chunks()).toEqual(['a 0 {"name": false', 'a 1  true']);
   });
 
   it('does not complete a discarded text, and restarts it in the next attempt', () => {
-    const { chunk, tell, chunks, restart } = streaming();
+    const { chunk, report, chunks, restart } = streaming();
     chunk('half');
-    tell('StepFailed');
-    tell('StreamDiscarded');
+    report('StepFailed');
+    report('StreamDiscarded');
     restart();
     chunk('whole', { attempt: 2, messageId: 'm2', stepNumber: 2 });
-    tell('MessageAdded', { messageId: 'm2' });
+    report('MessageAdded', { messageId: 'm2' });
     expect(chunks()).toEqual(['a 0 half false', 'a 0 whole false', 'a 1  true']);
   });
 
   it('keeps the texts of concurrent agents separate', () => {
-    const { chunk, tell, chunks } = streaming();
+    const { chunk, report, chunks } = streaming();
     chunk('one', { index: 0 });
     chunk('two', { index: 0, agentId: 'b', messageId: 'm2' });
-    tell('MessageAdded', { messageId: 'm2', agentId: 'b' });
+    report('MessageAdded', { messageId: 'm2', agentId: 'b' });
     chunk('more', { index: 1 });
-    tell('MessageAdded', { messageId: 'm1' });
+    report('MessageAdded', { messageId: 'm1' });
     expect(chunks()).toEqual([
       'a 0 one false',
       'b 0 two false',
@@ -83,12 +83,12 @@ describe('chunks', () => {
   });
 
   it('splits a chunk that is too large and shifts the index of later ones', () => {
-    const { chunk, tell, sent } = streaming(2_000);
+    const { chunk, report, sent } = streaming(2_000);
     const whole = 'äöü😀 '.repeat(300);
     chunk('first ');
     chunk(whole);
     chunk(' last');
-    tell('MessageAdded', { messageId: 'm1' });
+    report('MessageAdded', { messageId: 'm1' });
     const payloads = (sent as EnvelopeOf<'agent.stream.chunk'>[]).map(({ payload }) => payload);
     expect(payloads.length).toBeGreaterThan(5);
     expect(payloads.map(({ chunk_index }) => chunk_index)).toEqual(payloads.map((_p, i) => i));
@@ -100,12 +100,12 @@ describe('chunks', () => {
   });
 
   it('continues the index if a hook restarts a text, also after a split', () => {
-    const { chunk, tell, sent } = streaming(2_000);
+    const { chunk, report, sent } = streaming(2_000);
     chunk('x'.repeat(3_000));
-    tell('StreamDiscarded');
+    report('StreamDiscarded');
     chunk('aga', { offset: 0, restart: 1 });
     chunk('in', { restart: 1 });
-    tell('MessageAdded', { messageId: 'm1' });
+    report('MessageAdded', { messageId: 'm1' });
     const indexes = (sent as EnvelopeOf<'agent.stream.chunk'>[]).map((e) => e.payload.chunk_index);
     expect(indexes).toEqual(indexes.map((_i, place) => place));
     expect(sent.slice(-3)).toMatchObject([
@@ -116,11 +116,11 @@ describe('chunks', () => {
   });
 
   it('completes nothing if nothing was shown', () => {
-    const { chunk, tell, chunks } = streaming();
-    tell('MessageAdded', { messageId: 'm1' });
+    const { chunk, report, chunks } = streaming();
+    report('MessageAdded', { messageId: 'm1' });
     chunk('gone');
-    tell('StreamDiscarded');
-    tell('AgentStepCompleted');
+    report('StreamDiscarded');
+    report('AgentStepCompleted');
     expect(chunks()).toEqual(['a 0 gone false']);
   });
 });

@@ -132,7 +132,7 @@ and -shm next to the database, and replace the database with the copy. What happ
 `;
 
 export const workersHelp = `
-Lists the workers of all processes on this store. A worker is busy, idle, draining (it takes up nothing more) or lost: its
+Lists the workers of all processes on this store. A worker is busy, idle, draining (it claims nothing more) or lost: its
 process ended without closing, or does not reach the store. LEASES are the sessions that it holds; LOST are those that
 it held when it was lost and that no other worker has taken over yet. A worker that closes leaves the list at once, a lost one
 after an hour.

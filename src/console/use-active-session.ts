@@ -33,7 +33,7 @@ export interface ActiveSession {
   readonly retry: () => void;
 }
 
-export interface DeskOptions {
+export interface ActiveSessionOptions {
   /** Execution whose trace is shown; null for the newest. */
   readonly execution: string | null;
   /** Facts before the first response, such as from the request that created the session. */
@@ -46,7 +46,7 @@ const workingMs = 2_000;
 export function useActiveSession(
   api: Api,
   sessionId: string | null,
-  { execution, known = null }: DeskOptions,
+  { execution, known = null }: ActiveSessionOptions,
 ): ActiveSession {
   const [round, setRound] = useState(0);
   const [news, noteNews] = useReducer((count: number) => count + 1, 0);

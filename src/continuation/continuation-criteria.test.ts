@@ -67,12 +67,12 @@ describe('ContinuationCriteria.evaluate', () => {
   });
 
   it('evaluates every criterion exactly once, ordinary ones first, even after a forbid', () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const evaluation = (name: string, decision: ContinuationDecision, kind?: 'limit') => ({
       name,
       ...(kind ? { kind } : null),
       evaluate: (): ContinuationDecision => {
-        heard.push(name);
+        received.push(name);
         return decision;
       },
     });
@@ -82,7 +82,7 @@ describe('ContinuationCriteria.evaluate', () => {
       evaluation('limit 2', 'allow', 'limit'),
       evaluation('ordinary 2', 'request'),
     ).evaluate(state);
-    expect(heard).toEqual(['ordinary 1', 'ordinary 2', 'limit 1', 'limit 2']);
+    expect(received).toEqual(['ordinary 1', 'ordinary 2', 'limit 1', 'limit 2']);
     expect(outcome.evaluations.map((e) => e.criterion)).toEqual([
       'limit 1',
       'ordinary 1',

@@ -46,8 +46,8 @@ describe('agentErrorContextResolver', () => {
     ['now', { retryAfterMs: 0 }, undefined],
     ['a time out of range', { retryAfterMs: 1e300 }, undefined],
     ['a record without a time', { retryAfterMs: 1_500, at: '' }, undefined],
-  ])('returns the end of the wait: %s', (_why, told, until) => {
-    const record = errorRecord({ at: '2026-01-16T12:00:00.000Z', ...told });
+  ])('returns the end of the wait: %s', (_why, reported, until) => {
+    const record = errorRecord({ at: '2026-01-16T12:00:00.000Z', ...reported });
     expect(resolve(withErrors(record)).metadata['until']).toBe(until);
   });
 

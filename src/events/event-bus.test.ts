@@ -19,13 +19,13 @@ const discarded: AgentEvent = { ...base, type: 'StreamDiscarded', stepNumber: 1,
 describe('listeners', () => {
   it('`on` gets events of its type, `wiretap` all events, each in the order of subscription', () => {
     const bus = createEventBus();
-    const heard: string[] = [];
-    bus.wiretap(({ type }) => heard.push(`tap ${type}`));
-    bus.on('StreamDiscarded', ({ stepNumber }) => heard.push(`first, step ${stepNumber}`));
-    bus.on('StreamDiscarded', () => heard.push('second'));
+    const received: string[] = [];
+    bus.wiretap(({ type }) => received.push(`tap ${type}`));
+    bus.on('StreamDiscarded', ({ stepNumber }) => received.push(`first, step ${stepNumber}`));
+    bus.on('StreamDiscarded', () => received.push('second'));
     bus.emit(discarded);
     bus.emit(updated);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       'first, step 1',
       'second',
       'tap StreamDiscarded',
@@ -50,38 +50,38 @@ describe('listeners', () => {
 
   it('unsubscribing removes one listener only', () => {
     const bus = createEventBus();
-    const heard: string[] = [];
-    const leaveA = bus.on('AgentStateUpdated', () => heard.push('a'));
-    bus.on('AgentStateUpdated', () => heard.push('b'));
-    const untap = bus.wiretap(() => heard.push('tap'));
+    const received: string[] = [];
+    const leaveA = bus.on('AgentStateUpdated', () => received.push('a'));
+    bus.on('AgentStateUpdated', () => received.push('b'));
+    const untap = bus.wiretap(() => received.push('tap'));
     leaveA();
     untap();
     bus.emit(updated);
-    expect(heard).toEqual(['b']);
+    expect(received).toEqual(['b']);
   });
 
   it('unsubscribing twice does not remove later listeners', () => {
     const bus = createEventBus();
-    const heard: string[] = [];
-    const leave = bus.on('AgentStateUpdated', () => heard.push('gone'));
+    const received: string[] = [];
+    const leave = bus.on('AgentStateUpdated', () => received.push('gone'));
     leave();
-    bus.on('AgentStateUpdated', () => heard.push('here'));
+    bus.on('AgentStateUpdated', () => received.push('here'));
     leave();
     bus.emit(updated);
-    expect(heard).toEqual(['here']);
+    expect(received).toEqual(['here']);
   });
 
   it('a listener may unsubscribe during an event', () => {
     const bus = createEventBus();
-    const heard: string[] = [];
+    const received: string[] = [];
     const leave = bus.wiretap(() => {
-      heard.push('once');
+      received.push('once');
       leave();
     });
-    bus.wiretap(() => heard.push('always'));
+    bus.wiretap(() => received.push('always'));
     bus.emit(updated);
     bus.emit(updated);
-    expect(heard).toEqual(['once', 'always', 'always']);
+    expect(received).toEqual(['once', 'always', 'always']);
   });
 });
 
@@ -91,13 +91,13 @@ describe('a listener that fails', () => {
     async (_how, fail) => {
       const { reports, unhandled } = watchFailures();
       const bus = createEventBus();
-      const heard: EventOf<'AgentStateUpdated'>[] = [];
+      const received: EventOf<'AgentStateUpdated'>[] = [];
       bus.on('AgentStateUpdated', () => void 0);
       bus.on('AgentStateUpdated', fail);
-      bus.on('AgentStateUpdated', (event) => heard.push(event));
+      bus.on('AgentStateUpdated', (event) => received.push(event));
       bus.emit(updated);
       await rejectionsReported();
-      expect(heard).toEqual([updated]);
+      expect(received).toEqual([updated]);
       expect(reports).toHaveBeenCalledTimes(1);
       const [line] = reports.mock.calls[0]!;
       expect(line).toMatch(/^onward: a listener for AgentStateUpdated threw; the run continues/);

@@ -28,15 +28,15 @@ function eventsOf(options: Partial<RunEventsOptions> = {}): RunEvents {
 
 describe('the events of one run', () => {
   it('have agent, position and time; chunks have their own count', () => {
-    const heard: AgentEvent[] = [];
-    const events = eventsOf({ wiretap: (event) => heard.push(event) });
+    const received: AgentEvent[] = [];
+    const events = eventsOf({ wiretap: (event) => received.push(event) });
     events.identify('agent-1', null, 'exec-1');
     events.emit('AgentStarted', started);
     events.emit('StreamChunk', chunk, 0);
     events.emit('StreamChunk', chunk, 1);
     events.emit('AgentStateUpdated', { status: 'completed', stepCount: 1 });
-    expect(heard.map(({ index }) => index)).toEqual([0, 0, 1, 1]);
-    expect(heard[0]).toEqual({
+    expect(received.map(({ index }) => index)).toEqual([0, 0, 1, 1]);
+    expect(received[0]).toEqual({
       type: 'AgentStarted',
       agentId: 'agent-1',
       parentAgentId: null,
@@ -62,13 +62,13 @@ describe('the events of one run', () => {
   });
 
   it("of a nested agent reach its own listeners, then the parent's, and share one count", () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const bus = createEventBus();
     const childBus = createEventBus();
     const note =
       (who: string) =>
       ({ type, agentId, index }: AgentEvent) =>
-        heard.push(`${who}: ${agentId} ${type} ${index}`);
+        received.push(`${who}: ${agentId} ${type} ${index}`);
     bus.wiretap(note('parent agent'));
     childBus.wiretap(note('child agent'));
     const parent = eventsOf({ bus, wiretap: note('run') });
@@ -78,7 +78,7 @@ describe('the events of one run', () => {
     parent.emit('AgentStarted', started);
     child.emit('AgentStarted', started);
     parent.emit('AgentStateUpdated', { status: 'completed', stepCount: 1 });
-    expect(heard).toEqual([
+    expect(received).toEqual([
       'parent agent: root AgentStarted 0',
       'run: root AgentStarted 0',
       'child agent: sub AgentStarted 1',

@@ -25,7 +25,7 @@ export function selectTurns(
     else if (turns.length === 0 || beginsTurn(message)) turns.push([place]);
     else turns.at(-1)?.push(place);
   }
-  const room = (limits.maxMessages ?? Number.POSITIVE_INFINITY) - system.length;
+  const capacity = (limits.maxMessages ?? Number.POSITIVE_INFINITY) - system.length;
   const maxTurns = limits.maxTurns ?? Number.POSITIVE_INFINITY;
   const newest = turns.at(-1)?.length ?? 0;
   let length = 0;
@@ -33,7 +33,7 @@ export function selectTurns(
   for (let i = turns.length - 1; i >= 0; i--) {
     length += turns[i]?.length ?? 0;
     const isNewest = i === turns.length - 1;
-    if (!isNewest && (length > room || turns.length - i > maxTurns)) break;
+    if (!isNewest && (length > capacity || turns.length - i > maxTurns)) break;
     first = i;
   }
   const kept = [...system, ...turns.slice(first).flat()].toSorted((a, b) => a - b);
@@ -41,7 +41,7 @@ export function selectTurns(
     kept,
     droppedTurns: first,
     keptTurns: turns.length - first,
-    turnOverLimit: newest > room ? newest : 0,
+    turnOverLimit: newest > capacity ? newest : 0,
   };
 }
 

@@ -156,14 +156,14 @@ export class AgentJournal implements Journal {
 
   /** Adds the results since the checkpoint. A result that cannot be stored is replaced by a note that the tool ran. */
   #withResults(step: UnfinishedStep): UnfinishedStep {
-    let room = this.#writer.store.maxBytes / 4;
+    let space = this.#writer.store.maxBytes / 4;
     const since = this.#results.map((result): ToolResult => {
       const { callId, kind, durationMs } = result;
       // one of the results may be the value that the store, its codec or JSON refused
       if (this.#writer.hasUnwritable) return { callId, kind, value: UNWRITABLE, durationMs };
       const { length } = JSON.stringify(result);
-      if (length > room) return { callId, kind, value: TOO_LARGE, durationMs };
-      room -= length;
+      if (length > space) return { callId, kind, value: TOO_LARGE, durationMs };
+      space -= length;
       return result;
     });
     const known = [...step.results, ...since];

@@ -21,8 +21,8 @@ async function harness(faults: (own: SessionStore) => Partial<SessionStore> = ()
   const window = { maxMessages: 10, maxCharacters: 10_000 };
   const lookup = new SessionLookup({ store, agents }, systemClock, window);
   const listeners = new SessionListeners();
-  const heard: (number | null)[] = [];
-  listeners.listen(id, ({ seq }) => heard.push(seq));
+  const received: (number | null)[] = [];
+  listeners.listen(id, ({ seq }) => received.push(seq));
   const signals = new RunSignals();
   const written = { row, executionId: 'e', isNew: true, salt: '', definition: '' };
   const writer = new ExecutionWriter({ lookup, listeners }, signals, written);
@@ -33,13 +33,13 @@ async function harness(faults: (own: SessionStore) => Partial<SessionStore> = ()
       () => {},
     );
   };
-  return { id, store: own, client, signals, writer, publish, heard };
+  return { id, store: own, client, signals, writer, publish, received };
 }
 
 it('notifies listeners of an event once it is in the log, and of chunks in order with it', async () => {
   const began = gate();
   const store = gate();
-  const { publish, writer, heard } = await harness((own) => ({
+  const { publish, writer, received } = await harness((own) => ({
     async commit(commit) {
       began.open();
       await store.passed;
@@ -47,18 +47,18 @@ it('notifies listeners of an event once it is in the log, and of chunks in order
     },
   }));
   publish('StreamChunk');
-  expect(heard).toEqual([null]);
+  expect(received).toEqual([null]);
   publish('AgentStepStarted');
   publish('StreamChunk');
   const written = writer.commit();
   await began.passed;
   publish('StreamChunk');
-  expect(heard).toEqual([null]);
+  expect(received).toEqual([null]);
   store.open();
   await written;
-  expect(heard).toEqual([null, 1, null]);
+  expect(received).toEqual([null, 1, null]);
   await writer.commit();
-  expect(heard).toEqual([null, 1, null, null]);
+  expect(received).toEqual([null, 1, null, null]);
 });
 
 it('applies a stop or pause request from the receipt of a commit, before the next poll', async () => {
@@ -74,10 +74,10 @@ it('applies a stop or pause request from the receipt of a commit, before the nex
 });
 
 it('writes and notifies nothing more once the run has failed', async () => {
-  const { id, store, publish, writer, signals, heard } = await harness();
+  const { id, store, publish, writer, signals, received } = await harness();
   signals.lost(new Error('taken over'));
   publish('AgentStepStarted');
   await expect(writer.commit()).rejects.toThrow('taken over');
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   expect(await store.events(id, 'e', { after: 0, limit: 10 })).toEqual([]);
 });

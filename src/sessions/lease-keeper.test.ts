@@ -27,13 +27,13 @@ describe('a lease that is held', () => {
 
   it('receives requests of this and other processes', async () => {
     const { hold, store, keeper } = leaseRig();
-    const { told } = await hold('a');
+    const { reported } = await hold('a');
     keeper.signal('a', { stopReason: null, pauseReason: 'lunch' });
     keeper.signal('b', { stopReason: 'not ours', pauseReason: null });
-    expect(told).toEqual([[null, 'lunch']]);
+    expect(reported).toEqual([[null, 'lunch']]);
     await store.request('a', { stop: 'enough' });
     await vi.advanceTimersByTimeAsync(150);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [null, 'lunch'],
       ['enough', null],
     ]);
@@ -86,15 +86,15 @@ describe('a lease that is held', () => {
 
   it('survives a short outage of the store and is renewed again before the next heartbeat', async () => {
     const { hold, faults, asked, store } = leaseRig();
-    const { lost, told } = await hold('a');
+    const { lost, reported } = await hold('a');
     Object.assign(faults, { renew: down, signals: down });
     await vi.advanceTimersByTimeAsync(350);
-    expect([lost, told]).toEqual([[], []]);
+    expect([lost, reported]).toEqual([[], []]);
     delete faults.renew;
     delete faults.signals;
     await store.request('a', { stop: 'now' });
     await vi.advanceTimersByTimeAsync(100);
-    expect(told.length).toBeGreaterThan(0);
+    expect(reported.length).toBeGreaterThan(0);
     expect(asked.renew).toBe(2);
     await vi.advanceTimersByTimeAsync(850);
     expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });

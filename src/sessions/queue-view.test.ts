@@ -43,7 +43,7 @@ it('sums the work of all agents and names the oldest that waits', () => {
   ]);
 });
 
-it('counts the workers that take up sessions of an agent, also of one without work', () => {
+it('counts the workers that claim sessions of an agent, also of one without work', () => {
   const workers = [
     worker(['a', 'c']),
     worker(['a'], { leases: 2 }),

@@ -14,7 +14,7 @@ export interface QueueCounts {
   /** Sessions of lost workers that no other worker has taken over yet. */
   readonly expired: number;
   readonly parked: number;
-  /** Workers that take up such sessions now. */
+  /** Workers that claim such sessions now. */
   readonly workers: number;
 }
 

@@ -10,7 +10,7 @@ export class RunSignals {
   pauseReason: string | null = null;
   /** Why nothing more can be written; the run is over then. */
   failure: unknown = null;
-  /** The last commit is on its way: the lease may be given back from now on. */
+  /** The last commit is on its way: the lease may be released from now on. */
   isEnding = false;
   readonly #abort: AbortController = new AbortController();
 

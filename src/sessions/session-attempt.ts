@@ -54,7 +54,7 @@ export class SessionAttempt {
     while (row?.token === token && row.worker === worker.id) {
       const phase: SessionPhase | null = await this.#runOf(row).work();
       if (phase !== 'open' || worker.isDraining) return;
-      // it has made room for a session that needs the process for itself, and waits for its turn
+      // it has left the process to a session that needs all of it, and waits for its turn
       if (this.#stay.mustLeave) worker.tryLater(row, TURN_MS);
       row = await worker.lookup.store.find(sessionId);
     }

@@ -19,16 +19,16 @@ it('reports a listener that throws or rejects, and still notifies the others', a
   const said: unknown[] = [];
   vi.spyOn(console, 'error').mockImplementation((line) => said.push(line));
   const listeners = new SessionListeners();
-  const heard: SessionEvent[] = [];
+  const received: SessionEvent[] = [];
   listeners.listen(null, () => {
     throw new Error('at once');
   });
   // like an async function, which the type allows
   const rejects = (): unknown => Promise.reject(new Error('later'));
   listeners.listen('s', rejects);
-  listeners.listen('s', (told) => heard.push(told));
+  listeners.listen('s', (reported) => received.push(reported));
   listeners.notify(event);
   await new Promise((resolve) => setTimeout(resolve, 0));
-  expect(heard).toEqual([event]);
+  expect(received).toEqual([event]);
   expect(said).toEqual([expect.stringContaining('at once'), expect.stringContaining('later')]);
 });

@@ -63,7 +63,7 @@ export interface ListSessionsOptions<Name extends string = string> extends Owner
 }
 
 export interface RetryOptions extends OwnerOptions, GrantCapOptions {
-  /** Resolve when the session is neither at work nor about to be. */
+  /** Resolve when the session is neither busy nor about to be. */
   readonly wait?: boolean;
 }
 

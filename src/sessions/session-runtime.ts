@@ -170,7 +170,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#result(sessionId, options, null);
   }
 
-  /** Resolves when the session, or one execution of it, is neither at work nor about to be, or the session is parked. */
+  /** Resolves when the session, or one execution of it, is neither busy nor about to be, or the session is parked. */
   wait(
     sessionId: string,
     { owner, executionId }: OwnerOptions & { readonly executionId?: string },
@@ -212,7 +212,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     this.#worker.start();
   }
 
-  /** Finishes the steps that run, gives their leases back and takes up nothing more. */
+  /** Finishes the steps that run, releases their leases and claims nothing more. */
   async close(options: { readonly graceMs?: number } = {}): Promise<void> {
     await this.#worker.close(options.graceMs);
     this.#feeds.close();

@@ -118,7 +118,7 @@ export class SessionWorker {
     return connected;
   }
 
-  /** Whether it takes up nothing more, and hands over what runs. */
+  /** Whether it claims nothing more, and hands over what runs. */
   get isDraining(): boolean {
     return this.#dispatch.isDraining;
   }
@@ -175,7 +175,7 @@ export class SessionWorker {
     });
   }
 
-  /** Lets steps finish for `graceMs`, then interrupts what still runs and gives its leases back. */
+  /** Lets steps finish for `graceMs`, then interrupts what still runs and releases its leases. */
   async close(graceMs: number = 30_000): Promise<void> {
     const drained = this.#dispatch.drain();
     this.#sweep.stop();

@@ -12,7 +12,7 @@ export interface WorkerDescription {
   readonly everyMs: number;
   /** Sessions that it worked on, or that waited for their place, when it reported. */
   readonly active: number;
-  /** Whether it takes up nothing more. */
+  /** Whether it claims nothing more. */
   readonly isDraining: boolean;
 }
 

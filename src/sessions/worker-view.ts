@@ -2,7 +2,7 @@ import type { WorkerLoad } from './session-store.ts';
 import { describedWorker, REPORT_MS, type WorkerDescription } from './worker-description.ts';
 
 /**
- * `busy` holds leases, `idle` reports and holds none, `draining` takes up nothing more, `lost` has let its leases or its
+ * `busy` holds leases, `idle` reports and holds none, `draining` claims nothing more, `lost` has let its leases or its
  * reports run out: its process ended without closing, or does not reach the store.
  */
 export type WorkerStatus = 'busy' | 'idle' | 'draining' | 'lost';

@@ -7,7 +7,7 @@ import {
 import type { EventListener } from '../../src/events/agent-event.ts';
 import { EXECUTION, ofType, SESSION } from './live-run.ts';
 
-export interface HeardAdapter {
+export interface RecordedAdapter {
   readonly adapter: AgentEventEnvelopeAdapter;
   readonly tap: EventListener;
   /** Flushes the adapter and returns all sent envelopes. */
@@ -16,7 +16,7 @@ export interface HeardAdapter {
 
 export function adapterOn(
   options: { executionId?: string; after?: number; config?: BroadcastConfig } = {},
-): HeardAdapter {
+): RecordedAdapter {
   const broadcaster = memoryBroadcaster();
   const adapter = new AgentEventEnvelopeAdapter({
     broadcaster,

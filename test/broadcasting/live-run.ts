@@ -49,16 +49,16 @@ export class Live {
   }
 
   async run(agent: Agent, state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    return this.#heard((wiretap) =>
+    return this.#received((wiretap) =>
       agent.run(state, { executionId: EXECUTION, ...options, wiretap }),
     );
   }
 
   async resume(agent: Agent, state: AgentState, options: ResumeOptions = {}): Promise<AgentState> {
-    return this.#heard((wiretap) => agent.resume(state, { ...options, wiretap }));
+    return this.#received((wiretap) => agent.resume(state, { ...options, wiretap }));
   }
 
-  async #heard(work: (wiretap: EventListener) => Promise<AgentState>): Promise<AgentState> {
+  async #received(work: (wiretap: EventListener) => Promise<AgentState>): Promise<AgentState> {
     const adapters = presets.map((preset) => {
       const broadcaster = memoryBroadcaster();
       const adapter = new AgentEventEnvelopeAdapter({

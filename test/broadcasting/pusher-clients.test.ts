@@ -32,7 +32,7 @@ describe('Laravel Echo', () => {
     async (how) => {
       const server = await pusherServer({ path: how === 'in a batch' ? '/reverb' : '' });
       const [endpoint, id] = await guarded(server);
-      const heard = await listening(echoClient(server, endpoint, 'ann'), id);
+      const received = await listening(echoClient(server, endpoint, 'ann'), id);
       const broadcaster = broadcasterTo(server);
       const envelopes = everyEnvelope(id);
       const channel = `agent.${id}`;
@@ -41,8 +41,8 @@ describe('Laravel Echo', () => {
         await broadcaster.broadcastBatch(broadcasts.slice(0, 10));
         await broadcaster.broadcastBatch(broadcasts.slice(10));
       } else for (const envelope of envelopes) await broadcaster.broadcast(channel, envelope);
-      await until(() => heard.length >= envelopes.length);
-      expect(heard).toEqual(envelopes);
+      await until(() => received.length >= envelopes.length);
+      expect(received).toEqual(envelopes);
       expect(server.requests).toHaveLength(how === 'in a batch' ? 2 : envelopes.length);
     },
   );
@@ -79,11 +79,11 @@ describe('Laravel Echo', () => {
     const endpoint = await mounted(
       pusherAuth({ ...first.app, authorize: () => door.then(() => true) }),
     );
-    const heard = await listening(echoClient(first, endpoint, 'ann'), id);
+    const received = await listening(echoClient(first, endpoint, 'ann'), id);
     const [one, two, three] = everyEnvelope(id);
     const broadcaster = broadcasterTo(first);
     await broadcaster.broadcast(`agent.${id}`, one!);
-    await until(() => heard.length === 1);
+    await until(() => received.length === 1);
     const { passed, open } = gate();
     door = passed;
     await first.close();
@@ -95,8 +95,8 @@ describe('Laravel Echo', () => {
     open();
     await until(() => second.channels.size(`private-agent.${id}`) === 1);
     await broadcaster.broadcast(`agent.${id}`, three!);
-    await until(() => heard.length === 2);
-    expect(heard).toEqual([one, three]);
+    await until(() => received.length === 2);
+    expect(received).toEqual([one, three]);
   }, 30_000);
 });
 
@@ -104,10 +104,10 @@ describe('pusher-js', () => {
   it('gets every envelope intact and in order', async () => {
     const server = await pusherServer();
     const [endpoint, id] = await guarded(server);
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const channel = pusherClient(server, endpoint, 'ann').subscribe(`private-agent.${id}`);
     channel.bind_global((name: string, data: unknown) => {
-      if (name.startsWith('agent.')) heard.push(data);
+      if (name.startsWith('agent.')) received.push(data);
     });
     await new Promise((resolve) => {
       channel.bind('pusher:subscription_succeeded', resolve);
@@ -115,8 +115,8 @@ describe('pusher-js', () => {
     const broadcaster = broadcasterTo(server);
     const envelopes = everyEnvelope(id);
     for (const envelope of envelopes) await broadcaster.broadcast(`agent.${id}`, envelope);
-    await until(() => heard.length >= envelopes.length);
-    expect(heard).toEqual(envelopes);
+    await until(() => received.length >= envelopes.length);
+    expect(received).toEqual(envelopes);
   });
 
   it('gets an error with 403 for the session of another owner', async () => {
@@ -135,14 +135,14 @@ describe('pusher-js', () => {
       pusherAuth({ key: server.app.key, secret: 'another', authorize: () => true }),
     );
     const client = pusherClient(server, endpoint, 'ann');
-    const told: string[] = [];
+    const reported: string[] = [];
     const channel = client.subscribe('private-agent.1');
-    channel.bind('pusher:subscription_error', () => told.push('channel'));
+    channel.bind('pusher:subscription_error', () => reported.push('channel'));
     const error = await new Promise((resolve) => {
       client.connection.bind('error', resolve);
     });
     expect(error).toMatchObject({ data: { code: 4009 } });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(client.connection.state).toBe('connected');
   });
 

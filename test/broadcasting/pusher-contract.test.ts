@@ -11,12 +11,12 @@ import { pusherServer } from '../setup/pusher-server.ts';
 /** Waits for a pong, which arrives after everything that was sent before the ping. */
 const caughtUp = (client: PusherClient): Promise<void> =>
   new Promise((resolve) => {
-    const heard = ({ event }: { readonly event: string }): void => {
+    const received = ({ event }: { readonly event: string }): void => {
       if (event !== 'pusher:pong') return;
-      client.connection.unbind('message', heard);
+      client.connection.unbind('message', received);
       resolve();
     };
-    client.connection.bind('message', heard);
+    client.connection.bind('message', received);
     client.send_event('pusher:ping', {});
   });
 
@@ -27,18 +27,18 @@ async function harness(): Promise<BroadcasterHarness> {
   return {
     broadcaster: pusherBroadcaster({ ...app, host, port, useTLS: false }),
     async read(channel) {
-      const heard: Envelope[] = [];
+      const received: Envelope[] = [];
       const client = pusherClient(server, endpoint, 'ann');
       const subscription = client.subscribe(`private-${channel}`);
       subscription.bind_global((name: string, data: Envelope) => {
-        if (name.startsWith('agent.')) heard.push(data);
+        if (name.startsWith('agent.')) received.push(data);
       });
       await new Promise((resolve) => {
         subscription.bind('pusher:subscription_succeeded', resolve);
       });
       return async () => {
         await caughtUp(client);
-        return heard;
+        return received;
       };
     },
     breakdown: (kind) => server.breakdown(kind === 'error' ? { status: 503 } : { hangs: true }),

@@ -21,7 +21,7 @@ interface Stage {
   readonly runtime: SessionRuntime;
   readonly broadcasts: SessionBroadcasts;
   readonly sessionId: string;
-  readonly heard: readonly Envelope[];
+  readonly received: readonly Envelope[];
 }
 
 /** Starts an agent, a session, a server and a listening page. */
@@ -44,8 +44,8 @@ async function stage(
     }),
   );
   const { id: sessionId } = await runtime.create(ann);
-  const heard = await listening(echoClient(server, endpoint, ann.owner), sessionId);
-  return { server, runtime, broadcasts, sessionId, heard };
+  const received = await listening(echoClient(server, endpoint, ann.owner), sessionId);
+  return { server, runtime, broadcasts, sessionId, received };
 }
 
 const typesOf = (envelopes: readonly Envelope[]): string[] => envelopes.map(({ type }) => type);
@@ -61,15 +61,15 @@ const script = [
 
 describe('a run over the Pusher protocol', () => {
   it('delivers every logged envelope once and in order', async () => {
-    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+    const { server, runtime, broadcasts, sessionId, received } = await stage(script, {
       config: BroadcastConfig.debug(),
     });
     await runtime.send(sessionId, 'Who is Zoë?', waiting);
-    await until(() => isOver(heard));
+    await until(() => isOver(received));
     const config = BroadcastConfig.debug();
     const { envelopes } = await readRefill(runtime, sessionId, { ...ann, config });
-    expect(numbered(heard)).toEqual(envelopes);
-    expect(new Set(typesOf(heard))).toEqual(
+    expect(numbered(received)).toEqual(envelopes);
+    expect(new Set(typesOf(received))).toEqual(
       new Set([
         'agent.status',
         'agent.message',
@@ -79,10 +79,10 @@ describe('a run over the Pusher protocol', () => {
         'agent.tool.completed',
         'agent.continuation',
         'agent.stream.chunk',
-        ...(typesOf(heard).includes('agent.tool.delta') ? ['agent.tool.delta'] : []),
+        ...(typesOf(received).includes('agent.tool.delta') ? ['agent.tool.delta'] : []),
       ]),
     );
-    expect(heard.at(-1)).toMatchObject({
+    expect(received.at(-1)).toMatchObject({
       type: 'agent.status',
       payload: { status: 'completed', last_response: 'Found "her" \\ 🚀' },
     });
@@ -91,9 +91,9 @@ describe('a run over the Pusher protocol', () => {
       queued: 0,
       dropped: 0,
       failed: 0,
-      sent: heard.length,
+      sent: received.length,
     });
-    expect(server.requests.length).toBeLessThan(heard.length);
+    expect(server.requests.length).toBeLessThan(received.length);
   });
 
   it.each([
@@ -104,14 +104,14 @@ describe('a run over the Pusher protocol', () => {
       rows: Array.from({ length: 150 }, (_r, i) => ({ id: i, text: '"ü" '.repeat(20) })),
     };
     expect(JSON.stringify(result).length).toBeGreaterThan(15_000);
-    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+    const { server, runtime, broadcasts, sessionId, received } = await stage(script, {
       result,
       config,
     });
     const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
     expect(session.status).toBe('completed');
-    await until(() => isOver(heard));
-    const completed = heard.find(({ type }) => type === 'agent.tool.completed');
+    await until(() => isOver(received));
+    const completed = received.find(({ type }) => type === 'agent.tool.completed');
     const { result_summary: cut } = completed!.payload as { result_summary: TruncatedValue };
     expect(cut.summary.length).toBeGreaterThan(400);
     expect(await readRef(runtime, sessionId, cut.ref, ann)).toEqual(result);
@@ -122,31 +122,31 @@ describe('a run over the Pusher protocol', () => {
 
 describe('D65: a failing transport', () => {
   it('gets every envelope once and in order after hangs, overloads and errors, and the run does not wait', async () => {
-    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+    const { server, runtime, broadcasts, sessionId, received } = await stage(script, {
       callTimeoutMs: 150,
     });
     const restore = server.breakdown({ hangs: true });
     const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
     expect(session.status).toBe('completed');
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await until(() => server.requests[0]?.isAbandoned);
     server.misbehave({ status: 429 }, { status: 500 }, { drops: true });
     restore();
-    await until(() => isOver(heard));
+    await until(() => isOver(received));
     const { envelopes } = await readRefill(runtime, sessionId, ann);
-    expect(numbered(heard)).toEqual(envelopes);
+    expect(numbered(received)).toEqual(envelopes);
     await until(() => broadcasts.stats.queued === 0);
-    expect(broadcasts.stats).toMatchObject({ dropped: 0, sent: heard.length });
+    expect(broadcasts.stats).toMatchObject({ dropped: 0, sent: received.length });
     expect(broadcasts.stats.retried).toBeGreaterThanOrEqual(4);
   }, 20_000);
 
   it('delivers envelopes twice, in order and with the same numbers, if its response is lost', async () => {
-    const { server, runtime, sessionId, heard } = await stage(script);
+    const { server, runtime, sessionId, received } = await stage(script);
     server.misbehave({ drops: true, obeys: true });
     await runtime.send(sessionId, 'Who is Zoë?', waiting);
-    await until(() => isOver(heard));
+    await until(() => isOver(received));
     const { envelopes } = await readRefill(runtime, sessionId, ann);
-    const seen = numbered(heard);
+    const seen = numbered(received);
     expect(seen.length).toBeGreaterThan(envelopes.length);
     const once = seen.filter(({ seq }, i) => seen.findIndex((other) => other.seq === seq) === i);
     expect(once).toEqual(envelopes);
@@ -156,7 +156,7 @@ describe('D65: a failing transport', () => {
     const errors: unknown[] = [];
     const drops: string[] = [];
     const changes: string[] = [];
-    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+    const { server, runtime, broadcasts, sessionId, received } = await stage(script, {
       onError: (error) => errors.push(error),
       onDrop: ({ reason }) => drops.push(reason),
       onTransport: ({ state, error }) => changes.push(`${state} ${String(error)}`),
@@ -167,7 +167,7 @@ describe('D65: a failing transport', () => {
     expect(session.status).toBe('completed');
     // the final status waits for the transport
     await until(() => broadcasts.stats.queued === 1);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(broadcasts.stats.sent).toBe(0);
     expect(broadcasts.stats.dropped).toBeGreaterThan(5);
     expect(new Set(drops)).toEqual(new Set(['refused']));

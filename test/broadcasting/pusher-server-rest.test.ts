@@ -190,7 +190,7 @@ describe('the REST API', () => {
       { status: 429, headers: { 'Retry-After': '2' } },
       { drops: true, obeys: true },
     );
-    expect(await rest(server, 'POST', events, event('1'))).toEqual([429, 'Told to.']);
+    expect(await rest(server, 'POST', events, event('1'))).toEqual([429, 'As configured.']);
     await expect(rest(server, 'POST', events, event('2'))).rejects.toThrow('fetch failed');
     expect((await rest(server, 'POST', events, event('3')))[0]).toBe(200);
     expect([(await client.next()).data, (await client.next()).data]).toEqual(['2', '3']);

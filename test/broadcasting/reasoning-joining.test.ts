@@ -74,21 +74,23 @@ async function running(isAskedTwice = false) {
       })
     : builder;
   const runtime = runtimeOn(memoryPlace().open(), agent.build());
-  const heard: string[] = [];
+  const received: string[] = [];
   runtime.wiretap(({ event }) => {
-    if (event.type === 'ReasoningDelta' || event.type === 'StreamChunk') heard.push(event.content);
+    if (event.type === 'ReasoningDelta' || event.type === 'StreamChunk')
+      received.push(event.content);
   });
   await runtime.create({ ...ann, id: 's1' });
   const { executionId } = await runtime.send('s1', 'go', ann);
   const ended = runtime.wait('s1', ann);
   /** Waits until the worker has streamed the text. */
-  const told = (text: string): Promise<unknown> => until(() => heard.join('').endsWith(text));
-  return { speaker, runtime, executionId, ended, told };
+  const reported = (text: string): Promise<unknown> =>
+    until(() => received.join('').endsWith(text));
+  return { speaker, runtime, executionId, ended, reported };
 }
 
 describe.each(Object.entries(joiners))('over %s', (_name, join) => {
   it('a client that connects at any time shows the reasoning and text so far, and the rest', async () => {
-    const { speaker, runtime, ended, told } = await running();
+    const { speaker, runtime, ended, reported } = await running();
     const present: Joiner[] = [];
     let reasoning = '';
     let text = '';
@@ -99,7 +101,7 @@ describe.each(Object.entries(joiners))('over %s', (_name, join) => {
       else speaker.thinks(said);
       if (isText) text += said;
       else reasoning += said;
-      await told(said);
+      await reported(said);
       present.push(await join(runtime, true));
       for (const { shown } of present)
         await until(async () => (await shown()) === `${reasoning}|${text}`);
@@ -110,9 +112,9 @@ describe.each(Object.entries(joiners))('over %s', (_name, join) => {
   });
 
   it('hides reasoning if the config excludes it', async () => {
-    const { speaker, runtime, ended, told } = await running();
+    const { speaker, runtime, ended, reported } = await running();
     speaker.thinks('Private ', 'thoughts. ');
-    await told('thoughts. ');
+    await reported('thoughts. ');
     const client = await join(runtime, false);
     speaker.say('All ');
     await until(async () => (await client.shown()) === '|All ');
@@ -122,13 +124,13 @@ describe.each(Object.entries(joiners))('over %s', (_name, join) => {
   });
 
   it('shows a restarted answer from its new start', async () => {
-    const { speaker, runtime, ended, told } = await running(true);
+    const { speaker, runtime, ended, reported } = await running(true);
     speaker.thinks('Void. ');
     speaker.say('No ');
     speaker.ends('No no.');
     speaker.thinks('Better. ');
     speaker.say('Yes ');
-    await told('Better. Yes ');
+    await reported('Better. Yes ');
     const client = await join(runtime, true);
     await until(async () => (await client.shown()) === 'Better. |Yes ');
     speaker.ends('Yes yes.');
@@ -139,9 +141,9 @@ describe.each(Object.entries(joiners))('over %s', (_name, join) => {
 
 describe('a refill during reasoning', () => {
   it('has the reasoning as one chunk if the config includes reasoning and chunks', async () => {
-    const { speaker, runtime, executionId, ended, told } = await running();
+    const { speaker, runtime, executionId, ended, reported } = await running();
     speaker.thinks('First ', 'this. ');
-    await told('this. ');
+    await reported('this. ');
     const read = async (config: BroadcastConfig) =>
       (await readRefill(runtime, 's1', { ...ann, config })).unfinished;
     expect(await read(BroadcastConfig.debug())).toMatchObject([

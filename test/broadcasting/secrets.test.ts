@@ -101,7 +101,7 @@ describe('D43: broadcasts contain no secret', () => {
   });
 
   it('in the log of a transport error or the error of a refused ref', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fail = (): never => {
       throw new BroadcastError(`403 for key ${byLook}`, { retryable: false });
     };
@@ -112,12 +112,12 @@ describe('D43: broadcasts contain no secret', () => {
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', waiting);
     await broadcasts.close();
-    expect(told).toHaveBeenCalledTimes(1);
-    expect(leaks({ told: told.mock.calls, stats: broadcasts.stats })).toEqual([]);
+    expect(reported).toHaveBeenCalledTimes(1);
+    expect(leaks({ reported: reported.mock.calls, stats: broadcasts.stats })).toEqual([]);
     for (const ref of [byLook, `1.content.${byLook}`]) {
       const { message, details } = await refusal(() => readRef(runtime, 's', ref, ann));
       expect(leaks({ message, details })).toEqual([]);
     }
-    told.mockRestore();
+    reported.mockRestore();
   });
 });

@@ -67,7 +67,7 @@ describe('broadcastSessions', () => {
   });
 
   it('logs dropped envelopes once for several sessions if there is no listener', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fail = (): never => {
       throw new AgentError('invalid_option', 'no');
     };
@@ -85,10 +85,10 @@ describe('broadcastSessions', () => {
     }
     await broadcasts.flush();
     expect(broadcasts.stats.dropped).toBeGreaterThan(5);
-    expect(told.mock.calls.filter(([line]) => `${line}`.includes('broken dropped'))).toHaveLength(
-      1,
-    );
-    told.mockRestore();
+    expect(
+      reported.mock.calls.filter(([line]) => `${line}`.includes('broken dropped')),
+    ).toHaveLength(1);
+    reported.mockRestore();
   });
 
   it('sends nothing after close', async () => {
@@ -112,10 +112,10 @@ describe('10,000 sessions', () => {
     const events: AgentEvent[] = [];
     const agent = agentWith([toolCall('look'), stream(['do', 'ne'])], mockTool('look'));
     await agent.run('go', { executionId: 'e', wiretap: (event) => events.push(event) });
-    let tell: (event: SessionEvent) => void = () => {};
+    let report: (event: SessionEvent) => void = () => {};
     const runtime = {
-      wiretap(listener: typeof tell) {
-        tell = listener;
+      wiretap(listener: typeof report) {
+        report = listener;
         return () => {};
       },
     };
@@ -124,7 +124,7 @@ describe('10,000 sessions', () => {
       let seq = 0;
       for (const event of events.slice(0, count)) {
         const isTransient = event.type === 'StreamChunk' || event.type === 'ToolCallDelta';
-        tell({ sessionId, owner: 'ann', seq: isTransient ? null : ++seq, event });
+        report({ sessionId, owner: 'ann', seq: isTransient ? null : ++seq, event });
       }
     };
     return { broadcasts, play };

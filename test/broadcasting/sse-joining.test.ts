@@ -7,7 +7,7 @@ import {
   builderWith,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   memoryPlace,
   runtimeOn,
   until,
@@ -38,11 +38,11 @@ describe('a client that connects during an answer', () => {
     }).build();
     const runtime = runtimeOn(memoryPlace().open(), agent);
     const live = liveOn(runtime);
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     const { id } = await runtime.create(ann);
     const running = runtime.send(id, 'go', waiting);
     await arrived.passed;
-    await until(() => heard.filter(({ event }) => event.type === 'StreamChunk').length === 2);
+    await until(() => received.filter(({ event }) => event.type === 'StreamChunk').length === 2);
     const client = await connect(live, id);
     await client.until(() => contents(client).length === 2);
     expect(client.envelopes.map(({ type }) => type)).toEqual([

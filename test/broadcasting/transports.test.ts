@@ -114,7 +114,7 @@ describe('D65: a run does not depend on its transport', () => {
   });
 
   it('that drops envelopes without a listener', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const agent = scripted([final('done')]).build();
     const adapter = new AgentEventEnvelopeAdapter({
       broadcaster: transport(answering(413)),
@@ -124,9 +124,9 @@ describe('D65: a run does not depend on its transport', () => {
     const state = await agent.run(asked(), { executionId: EXECUTION, wiretap: adapter.wiretap() });
     await adapter.flush();
     expect(state.output).toBe('done');
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(reported).toHaveBeenCalledTimes(1);
     expect(adapter.stats.dropped).toBeGreaterThan(5);
-    told.mockRestore();
+    reported.mockRestore();
   });
 });
 

@@ -57,23 +57,23 @@ describe('D56: text of a failed attempt', () => {
   });
 
   it('has no gap after a missed chunk and no copy after late chunks', async () => {
-    const heard: AgentEvent[] = [];
+    const received: AgentEvent[] = [];
     const agent = builderWith(script(stream(['a', 'b', 'c', 'd']))).build();
-    await agent.run('go', { wiretap: (e) => heard.push(e) });
+    await agent.run('go', { wiretap: (e) => received.push(e) });
     const lossy = async function* () {
-      for (const event of heard)
+      for (const event of received)
         if (!(event.type === 'StreamChunk' && event.content === 'b')) yield event;
     };
     const chunks = await all(uiMessageStream(lossy()));
     expect(chunks.flatMap((c) => (c.type === 'text-delta' ? [c.delta] : []))).toEqual(['a', 'bcd']);
     const late = async function* () {
-      yield* heard.slice(0, -1);
-      yield* heard.filter(({ type }) => type === 'StreamChunk');
-      yield* heard.slice(-1);
+      yield* received.slice(0, -1);
+      yield* received.filter(({ type }) => type === 'StreamChunk');
+      yield* received.slice(-1);
     };
     const behind = async function* () {
-      const chunks = heard.filter(({ type }) => type === 'StreamChunk');
-      for (const event of heard)
+      const chunks = received.filter(({ type }) => type === 'StreamChunk');
+      for (const event of received)
         if (event.type === 'AgentStepCompleted') yield* [...chunks, event];
         else if (event.type !== 'StreamChunk') yield event;
     };
@@ -101,16 +101,16 @@ describe('duplicate events', () => {
     )
       .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
       .build();
-    const heard: AgentEvent[] = [];
-    const wiretap = (event: AgentEvent): void => void heard.push(event);
+    const received: AgentEvent[] = [];
+    const wiretap = (event: AgentEvent): void => void received.push(event);
     const paused = await agent.run('go', { wiretap });
     const [call] = paused.pendingApprovals;
     await agent.resume(paused, { approvals: { [call!.callId]: { approve: true } }, wiretap });
     const once = async function* () {
-      yield* heard;
+      yield* received;
     };
     const twice = async function* () {
-      for (const event of heard) yield* [event, event];
+      for (const event of received) yield* [event, event];
     };
     const plain = await readBy(await all(uiMessageStream(once())));
     const doubled = await readBy(await all(uiMessageStream(twice())));

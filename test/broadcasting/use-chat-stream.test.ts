@@ -71,15 +71,15 @@ describe('a run as a UI message stream', () => {
   });
 
   it('has the same message id each time the run is read', async () => {
-    const heard: AgentEvent[] = [];
+    const received: AgentEvent[] = [];
     const agent = builderWith(script(final('done'))).build();
-    await agent.run(AgentState.empty().withUserMessage('go'), { wiretap: (e) => heard.push(e) });
+    await agent.run(AgentState.empty().withUserMessage('go'), { wiretap: (e) => received.push(e) });
     const again = async function* () {
-      yield* heard;
+      yield* received;
     };
     const [first] = await all(uiMessageStream(again()));
     const [second] = await all(uiMessageStream(again()));
-    const asked = heard.find((e): e is EventOf<'MessageAdded'> => e.type === 'MessageAdded')!;
+    const asked = received.find((e): e is EventOf<'MessageAdded'> => e.type === 'MessageAdded')!;
     expect(first).toMatchObject({ type: 'start', messageId: `${asked.messageId}_answer` });
     expect(second).toEqual(first);
   });

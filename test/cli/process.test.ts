@@ -30,7 +30,7 @@ const stock = defineTool({
 });
 const usage = { input: 10, output: 5, total: 15 };
 const driver = {
-  name: 'told',
+  name: 'by-rules',
   async infer({ messages }: { messages: { last(): { isTool(): boolean; text: string } } & Iterable<{ text: string }> }) {
     const [first] = messages;
     const word = first?.text.split(' ')[0] ?? '';

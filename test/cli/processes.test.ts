@@ -153,19 +153,19 @@ describe.each(stores)('processes over %s', (_name, makeStore) => {
       const first = await begun(cwd, 'worker', '--grace', '1', '--health-port', '0');
       const id = await send();
       await entered();
-      const told = performance.now();
+      const reported = performance.now();
       first.child.kill('SIGTERM');
       await until(async () => {
         const probe = await fetch(`${first.started.health_url}/readyz`);
         return probe.status === 503;
       });
       expect(await first.ended).toMatchObject({ code: 0, signal: null });
-      expect(performance.now() - told).toBeLessThan(15_000);
+      expect(performance.now() - reported).toBeLessThan(15_000);
       letGo();
       await begun(cwd, 'worker');
       const next = performance.now();
       await until(async () => (await get(id)).status !== 'processing');
-      // the lease was given back: no wait for its end
+      // the lease was released: no wait for its end
       expect(performance.now() - next).toBeLessThan(15_000);
       expect(effects()).toEqual(expected);
       expect(await get(id)).toMatchObject(

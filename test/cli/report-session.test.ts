@@ -18,19 +18,19 @@ describe('the report of a session', () => {
       const watcher =
         where === 'in this process' ? worker : runtimeOn(place.open(), agentOn(followingDriver()));
       const { id } = await worker.create(owner);
-      const told: { readonly event: AgentEvent; readonly seq: number | null }[] = [];
+      const reported: { readonly event: AgentEvent; readonly seq: number | null }[] = [];
       const report = reportSession(
         watcher,
         { sessionId: id, ...owner },
         { executionId, after: 0 },
-        { event: (event, seq) => void told.push({ event, seq }), note: () => {} },
+        { event: (event, seq) => void reported.push({ event, seq }), note: () => {} },
       );
       await worker.send(id, 'go', { ...owner, executionId, wait: true });
       if (where === 'in another process')
-        await until(() => told.some(({ event }) => event.type === 'AgentFinished'));
+        await until(() => reported.some(({ event }) => event.type === 'AgentFinished'));
       await report.catchUp();
       await report.leave();
-      const numbers = told.map(({ seq }) => seq).filter((seq) => seq !== null);
+      const numbers = reported.map(({ seq }) => seq).filter((seq) => seq !== null);
       const { events } = await worker.events(id, owner);
       expect(numbers).toEqual(events.map(({ seq }) => seq));
       expect(numbers).toEqual(numbers.map((_, i) => i + 1));
@@ -78,16 +78,19 @@ describe('the report of a session', () => {
     const { id } = await runtime.create(owner);
     await runtime.send(id, 'a', { ...owner, executionId, wait: true });
     const { seq: after } = await runtime.events(id, owner);
-    const told: string[] = [];
+    const reported: string[] = [];
     const report = reportSession(
       runtime,
       { sessionId: id, ...owner },
       { executionId, after },
-      { event: ({ type }) => void told.push(type), note: (line) => void told.push(line ?? '') },
+      {
+        event: ({ type }) => void reported.push(type),
+        note: (line) => void reported.push(line ?? ''),
+      },
     );
     await runtime.send(id, 'b', { ...owner, executionId: 'e2', wait: true });
     await report.catchUp();
     await report.leave();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

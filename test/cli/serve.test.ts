@@ -282,7 +282,7 @@ describe('onward worker', () => {
     expect((await done).code).toBe(0);
   });
 
-  it('runs only the agents that it is told to', async () => {
+  it('runs only the agents that it is given', async () => {
     const answer = (name: string) =>
       agentOn(followingDriver([final(name)]), (builder) => builder.withName(name));
     const world = worldOf({ agents: [answer('a'), answer('b')] });

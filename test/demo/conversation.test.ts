@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ann, callIds, hearing, until, waiting } from '../setup/sessions.ts';
+import { ann, callIds, receiving, until, waiting } from '../setup/sessions.ts';
 import { startDemo, type Demo } from './setup.ts';
 
 const lead = ({ data }: Demo, id: string) => data.one('SELECT * FROM leads WHERE id = ?', id);
@@ -172,11 +172,11 @@ describe('failures and edits in the demo', () => {
   it('a stop ends the run at once, and a grant continues it', async () => {
     const demo = await startDemo({ chunkDelayMs: 25 });
     const { id } = demo.session;
-    const heard = hearing(demo.runtime);
+    const received = receiving(demo.runtime);
     // this lookup never answers, so only the stop ends the wait before the tool timeout of three
     // seconds
     await demo.runtime.send(id, 'look up tajo-maritima.example', ann);
-    await until(() => heard.some(({ event }) => event.type === 'ToolCallStarted'));
+    await until(() => received.some(({ event }) => event.type === 'ToolCallStarted'));
     const stopped = await demo.runtime.stop(id, waiting);
     expect(stopped.stopReason).toBe('user_requested');
     expect((await demo.steps()).at(-1)!.results).toMatchObject([{ kind: 'aborted' }]);

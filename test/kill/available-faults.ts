@@ -2,10 +2,10 @@ import { faketimeLibrary, NO_FAKETIME } from '../setup/fake-time.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
 import type { FaultKind } from './fault-schedule.ts';
 
-const told = new Set<string>();
-const tell = (line: string): void => {
-  if (!told.has(line)) console.log(line);
-  told.add(line);
+const reported = new Set<string>();
+const report = (line: string): void => {
+  if (!reported.has(line)) console.log(line);
+  reported.add(line);
 };
 
 /** The faults that this machine supports. Logs the others. */
@@ -15,11 +15,11 @@ export function availableFaults(
 ): readonly FaultKind[] {
   return kinds.filter((kind) => {
     if (kind === 'clock' && faketimeLibrary === null) {
-      tell(`clock jumps ${NO_FAKETIME}`);
+      report(`clock jumps ${NO_FAKETIME}`);
       return false;
     }
     if (kind === 'crash' && !server?.kill) {
-      tell('ONWARD_TEST_POSTGRES names a server: it is not killed.');
+      report('ONWARD_TEST_POSTGRES names a server: it is not killed.');
       return false;
     }
     return true;

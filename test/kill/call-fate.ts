@@ -46,7 +46,7 @@ export function fateOf(
     if (trait.idempotent || result?.error?.type !== 'unknown') wrong('is "unknown"');
     if (begins > 1 || starts !== 1) wrong('ran again although its effect is unknown');
   } else if (result?.kind === 'aborted' && isStopped && (begins <= 1 || trait.idempotent)) {
-    const [began, closed] = [of('begin'), of('heard', 'ToolCallCompleted')].map(([e]) => e?.pid);
+    const [began, closed] = [of('begin'), of('received', 'ToolCallCompleted')].map(([e]) => e?.pid);
     if (!trait.idempotent && began !== undefined && closed !== undefined && began !== closed)
       wrong('is "aborted", and what the process did that began it is unknown');
   } else if (!(result?.kind === 'denied' && begins === 0 && trait.needsApproval))
@@ -61,8 +61,8 @@ export function fateOf(
       return;
     }
     if (begins < 1 || ends < 1) wrong('is said to have run');
-    const told = lines.findIndex((line) => line.what === 'ToolCallCompleted');
-    if (told >= 0 && lines.slice(told).some(({ kind }) => kind === 'begin'))
+    const reported = lines.findIndex((line) => line.what === 'ToolCallCompleted');
+    if (reported >= 0 && lines.slice(reported).some(({ kind }) => kind === 'begin'))
       wrong('began again after its result was known');
   }
 

@@ -3,14 +3,14 @@ import { open, stat } from 'node:fs/promises';
 
 /**
  * Lines in the log file that all processes share: `claimed` with the token of a lease and its worker, `begin` and `end` of a tool,
- * `heard` for an event, and client requests (`sending`, `answering`, `stopping`) with their results (`accepted`,
+ * `received` for an event, and client requests (`sending`, `answering`, `stopping`) with their results (`accepted`,
  * `refused`, `answered`).
  */
 export type EffectKind =
   | 'claimed'
   | 'begin'
   | 'end'
-  | 'heard'
+  | 'received'
   | 'sending'
   | 'accepted'
   | 'refused'

@@ -225,10 +225,10 @@ class SessionCheck {
       if (number !== i + 1) this.wrong(`${who}: step ${i + 1} is numbered ${number}`);
       if (outcome === null) this.wrong(`${who}: step ${number} has no outcome`);
     }
-    const heard = this.#of('heard').filter(
+    const received = this.#of('received').filter(
       (e) => e.execution === execution && e.what === 'AgentStepCompleted',
     );
-    for (const { detail } of heard) {
+    for (const { detail } of received) {
       const [agent, number] = detail.split('#');
       if (agent === agentId && !steps.some((step) => step.number === Number(number)))
         this.wrong(`${who}: step ${number} was announced, and is not there`);
@@ -266,21 +266,21 @@ class SessionCheck {
     }
     const last = types.at(-1);
     if (last !== 'AgentFinished') this.wrong(`${execution}: the log ends with ${last}`);
-    const heard = new Set<string>();
-    for (const { execution: of, subject, what } of this.#of('heard')) {
+    const received = new Set<string>();
+    for (const { execution: of, subject, what } of this.#of('received')) {
       if (of !== execution) continue;
-      if (heard.has(subject)) this.wrong(`${execution}: event ${subject} was heard twice`);
-      heard.add(subject);
+      if (received.has(subject)) this.wrong(`${execution}: event ${subject} was received twice`);
+      received.add(subject);
       const written = types[Number(subject) - 1];
       if (written !== what)
-        this.wrong(`${execution}: event ${subject} was heard as ${what}, and is ${written}`);
+        this.wrong(`${execution}: event ${subject} was received as ${what}, and is ${written}`);
     }
   }
 
   /** Checks that nothing runs after the end was emitted. */
   #over(execution: string): void {
     const own = this.#effects.filter((e) => e.execution === execution);
-    const end = own.findIndex(({ kind, detail }) => kind === 'heard' && detail === '#end');
+    const end = own.findIndex(({ kind, detail }) => kind === 'received' && detail === '#end');
     // the writer may have died before it notified listeners
     for (const { kind, subject } of end === -1 ? [] : own.slice(end))
       if (kind === 'begin') this.wrong(`${execution} had ended when ${subject} began`);

@@ -15,7 +15,7 @@ import {
 
 /** The process that gets killed. It works on sessions and sends requests like a client. */
 const job = JSON.parse(process.argv[2] ?? '') as WorkerJob;
-const tell = (news: WorkerNews): void => void process.send?.(news);
+const report = (news: WorkerNews): void => void process.send?.(news);
 
 let death: Death | null = null;
 let counted = { before: 0, after: 0, effect: 0 };
@@ -23,7 +23,7 @@ let counted = { before: 0, after: 0, effect: 0 };
 const reached = (what: string, when: Death['when']): void => {
   const point = ++counted[when];
   if (death?.when !== when || death.point !== point) return;
-  tell({ dying: `${when} ${point}, ${what}` });
+  report({ dying: `${when} ${point}, ${what}` });
   process.kill(process.pid, 'SIGKILL');
 };
 
@@ -34,7 +34,7 @@ const store = watchedStore(openStore(job.place), reached, ({ id: session, token,
   write({ kind: 'claimed', session, subject: String(token), what: worker ?? '-' });
 });
 const { runtime } = killRuntime(job, store, {
-  onError: (error) => tell({ failed: String(error), code: codeOf(error) }),
+  onError: (error) => report({ failed: String(error), code: codeOf(error) }),
   reached: (effect) => reached(effect, 'effect'),
   tokenOf: (session) => tokens.get(session) ?? 0,
   options: job.shared ? sharedOptions(job.shared, job.seed) : {},
@@ -57,8 +57,8 @@ async function carryOut(task: WorkerTask): Promise<void> {
 process.on('message', ({ id, ...task }: WorkerRequest) => {
   carryOut(task)
     .then(
-      () => tell({ id }),
-      (error: unknown) => tell({ id, refused: codeOf(error) }),
+      () => report({ id }),
+      (error: unknown) => report({ id, refused: codeOf(error) }),
     )
     .finally(() => {
       if (task.do === 'close') void store.close().then(() => process.exit(0));
@@ -78,4 +78,4 @@ for (let isUp = false; !isUp;)
     },
   );
 runtime.start();
-tell({ ready: true });
+report({ ready: true });

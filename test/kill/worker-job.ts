@@ -99,7 +99,7 @@ export function killRuntime(
     if ('toolCallId' in event) detail = event.toolCallId;
     if (type === 'AgentStepCompleted') detail = `${agentKey}#${event.stepNumber}`;
     if (type === 'AgentFinished' || type === 'AgentFailed') detail = `${agentKey}#end`;
-    write({ kind: 'heard', session, execution, subject: String(seq), what: type, detail });
+    write({ kind: 'received', session, execution, subject: String(seq), what: type, detail });
   });
   return { runtime, write };
 }

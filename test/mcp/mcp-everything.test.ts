@@ -78,7 +78,7 @@ describe.each(['stdio', 'http'] as const)('server-everything over %s', (way) => 
     expect(prompt).toMatchObject({ messages: [{ role: 'user' }] });
   });
 
-  it('hears a cancel, and our timeout holds (D75)', async () => {
+  it('receives a cancel, and our timeout holds (D75)', async () => {
     const { agent } = caller(mcp(await connect()), [
       ['ev__trigger-long-running-operation', { duration: 60, steps: 5 }],
     ]);

@@ -93,7 +93,7 @@ describe('hostile answers', () => {
     expect(calls()).toEqual(['call', 'call', 'call']);
   });
 
-  it('a server that hangs meets our timeout, and is told (D75)', async () => {
+  it('a server that hangs reaches our timeout and is notified (D75)', async () => {
     const { server, calls } = hostile('hang');
     const { run } = caller(mcp(server, { timeoutMs: 300 }), [['bad__call']]);
     expect(resultsOf(await run())).toEqual(['tool_timeout']);

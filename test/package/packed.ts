@@ -16,11 +16,11 @@ export interface Packed {
 export async function packed(source: string, destination: string): Promise<Packed> {
   if (source === '.' && !existsSync('dist/index.js'))
     throw new Error('There is no dist/index.js to pack. Run: npm run build');
-  const told = await npm(
+  const reported = await npm(
     ['pack', source, '--ignore-scripts', '--json', '--pack-destination', destination],
     process.cwd(),
   );
-  const [pack] = JSON.parse(told) as [Omit<Packed, 'tarball'> & { readonly filename: string }];
+  const [pack] = JSON.parse(reported) as [Omit<Packed, 'tarball'> & { readonly filename: string }];
   return { ...pack, tarball: join(destination, pack.filename) };
 }
 

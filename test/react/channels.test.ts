@@ -14,29 +14,29 @@ import { Wire } from './fake-source.ts';
 const id = 'ses_1';
 const name = `private-${channelOf(id)}`;
 
-interface Heard {
+interface Received {
   readonly envelopes: Envelope[];
   readonly connections: Connection[];
   readonly errors: SourceError[];
   readonly close: () => void;
 }
 
-function hear(source: EnvelopeSource): Heard {
-  const heard = {
+function listen(source: EnvelopeSource): Received {
+  const received = {
     envelopes: [] as Envelope[],
     connections: [] as Connection[],
     errors: [] as SourceError[],
   };
   const close = source.open(
     {
-      envelope: (envelope) => heard.envelopes.push(envelope),
-      connection: (state) => heard.connections.push(state),
+      envelope: (envelope) => received.envelopes.push(envelope),
+      connection: (state) => received.connections.push(state),
       stale: () => {},
-      failed: (error) => heard.errors.push(error as SourceError),
+      failed: (error) => received.errors.push(error as SourceError),
     },
     () => null,
   );
-  return { ...heard, close };
+  return { ...received, close };
 }
 
 const auth = (
@@ -89,7 +89,7 @@ const clients: readonly (readonly [string, Make])[] = [
 describe.each(clients)('%s', (_name, make) => {
   it('gets every envelope type after the channel is confirmed, and leaves the channel on close', async () => {
     const server = await pusherServer();
-    const { envelopes, connections, close } = hear(make(server, await auth(server)).source());
+    const { envelopes, connections, close } = listen(make(server, await auth(server)).source());
     await until(() => connections.at(-1) === 'live');
     expect(connections[0]).toBe('connecting');
     const wire = new Wire();
@@ -111,9 +111,9 @@ describe.each(clients)('%s', (_name, make) => {
   it('shares the channel between two views of one client, and the last one leaves it', async () => {
     const server = await pusherServer();
     const { source } = make(server, await auth(server));
-    const first = hear(source());
+    const first = listen(source());
     await until(() => first.connections.at(-1) === 'live');
-    const second = hear(source());
+    const second = listen(source());
     expect(second.connections).toEqual(['live']);
     first.close();
     const envelope = new Wire().started();
@@ -123,14 +123,14 @@ describe.each(clients)('%s', (_name, make) => {
     expect(second.envelopes).toEqual([envelope]);
     second.close();
     await until(() => server.channels.size(name) === 0);
-    const third = hear(source());
+    const third = listen(source());
     await until(() => third.connections.at(-1) === 'live');
     third.close();
   });
 
   it('reports a refused channel and what to check', async () => {
     const server = await pusherServer();
-    const { errors, connections, close } = hear(
+    const { errors, connections, close } = listen(
       make(server, await auth(server, { isLetIn: false })).source(),
     );
     onTestFinished(close);
@@ -145,7 +145,7 @@ describe.each(clients)('%s', (_name, make) => {
     const { source } = make(server, await auth(server, { secret: 'another' }), {
       subscribeMs: 200,
     });
-    const { errors, connections, close } = hear(source());
+    const { errors, connections, close } = listen(source());
     onTestFinished(close);
     await until(() => errors.length > 0);
     expect(errors[0]).toMatchObject({ code: 'unreachable' });
@@ -156,7 +156,7 @@ describe.each(clients)('%s', (_name, make) => {
 
   it('reports and skips invalid envelopes', async () => {
     const server = await pusherServer();
-    const { envelopes, errors, connections, close } = hear(
+    const { envelopes, errors, connections, close } = listen(
       make(server, await auth(server)).source(),
     );
     onTestFinished(close);
@@ -206,7 +206,7 @@ it('stays in a channel that the page joined before', async () => {
   const server = await pusherServer();
   const pusher = pusherClient(server, await auth(server), 'ann');
   pusher.subscribe(name);
-  const { connections, close } = hear(pusherSource({ pusher, sessionId: id }));
+  const { connections, close } = listen(pusherSource({ pusher, sessionId: id }));
   await until(() => connections.at(-1) === 'live');
   close();
   await new Promise((resolve) => setTimeout(resolve, 50));

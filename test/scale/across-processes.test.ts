@@ -89,7 +89,7 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     await Promise.all([browser.leave(), fresh.leave()]);
   });
 
-  it('tell readers that the only worker was killed, below its unfinished text, until another one starts', async () => {
+  it('show readers that the only worker was killed, below its unfinished text, until another one starts', async () => {
     const { client, worker, open } = newScene();
     const dying = await worker({ sweeps: true });
     const { id } = await client.create(ann);
@@ -192,7 +192,7 @@ describeProcesses('processes on one store', (newScene, busUrl) => {
     const { id } = await client.create(ann);
     const first = planText({ call: 'work', gate: 'never' });
     const here = (executionId: string, more = {}) => ({ ...ann, executionId, ...more });
-    // the same message from both: one execution, and both are told of it
+    // the same message from both: one execution, and both receive it
     const [a, b] = await Promise.all([
       client.send(id, first, here('e1')),
       other.call('send', id, first, here('e1')),

@@ -4,14 +4,14 @@ import { scaleRuntime, type ScaleJob } from './scale-job.ts';
 
 /** A process that works on sessions, or only accepts messages, and carries out what its parent asks. */
 const job = JSON.parse(process.argv[2] ?? '') as ScaleJob;
-const tell = (news: ProcessNews): void => void process.send?.(news);
-const { runtime, store } = scaleRuntime(job, (error) => tell({ failed: String(error) }));
+const report = (news: ProcessNews): void => void process.send?.(news);
+const { runtime, store } = scaleRuntime(job, (error) => report({ failed: String(error) }));
 
 process.on('message', ({ id, method, args }: ProcessTask) => {
   const call = runtime[method].bind(runtime) as (...given: readonly unknown[]) => Promise<unknown>;
   call(...args).then(
-    (result) => tell({ id, result: JSON.parse(JSON.stringify(result ?? null)) }),
-    (error: unknown) => tell({ id, refused: AgentError.is(error) ? error.code : String(error) }),
+    (result) => report({ id, result: JSON.parse(JSON.stringify(result ?? null)) }),
+    (error: unknown) => report({ id, refused: AgentError.is(error) ? error.code : String(error) }),
   );
 });
 // the parent process has exited
@@ -19,4 +19,4 @@ process.on('disconnect', () => process.exit(1));
 
 await store.find('warm-up');
 if (job.sweeps) runtime.start();
-tell({ ready: true });
+report({ ready: true });

@@ -61,16 +61,16 @@ describe('nodeListener in Express', () => {
   });
 
   it('reports a body that another middleware has read', async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const app = express();
     app.use((req, _res, next) => void req.resume().once('end', () => next()));
-    app.use(nodeListener(() => new Response('ok'), { onError: (error) => heard.push(error) }));
+    app.use(nodeListener(() => new Response('ok'), { onError: (error) => received.push(error) }));
     const response = await post(await listening(app), '{"a":1}');
     expect(response.status).toBe(500);
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect(error.code).toBe('body_already_read');
     expect(error.message).toContain('before body parsers');
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it('aborts the signal when the client disconnects, also after a parser', async () => {

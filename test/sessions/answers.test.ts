@@ -12,7 +12,7 @@ import {
   codeOf,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   memoryPlace,
   refusal,
@@ -100,7 +100,7 @@ describe('an answer counts once', () => {
     const [callId] = callIds(await paused(runtime, 's'));
     const done = await runtime.deny('s', callId!, { ...waiting, reason: 'too dear' });
     expect(done).toMatchObject({ status: 'completed', output: 'fine' });
-    // the model was told why
+    // the model received the reason
     expect(driver.requests[1]!.messages.last()!.text).toBe('Denied by a person: too dear');
     const late = await refusal(() => runtime.approve('s', callId!, ann));
     expect(late.code).toBe('not_resumable');
@@ -199,7 +199,7 @@ describe('D34: arguments that an approver edits', () => {
     const tool = transfer();
     const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
     const runtime = runtimeOn(memoryPlace().open(), agent);
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     await paused(runtime, 's');
     const bad = await refusal(() =>
       runtime.approve('s', 'call_1', { ...ann, args: { amount: 500 } }),
@@ -215,10 +215,12 @@ describe('D34: arguments that an approver edits', () => {
       results: [{ kind: 'ok', value: 'moved 5' }],
       notes: ['argsEdited:call_1'],
     });
-    const started = heard.map(({ event }) => event).find(isStart);
+    const started = received.map(({ event }) => event).find(isStart);
     expect(started).toMatchObject({ args: { amount: 5 } });
-    const told = (await runtime.messages('s', ann)).items[2]!.content;
-    expect(told).toBe('[A person changed the arguments to {"amount":5} before this ran.]\nmoved 5');
+    const reported = (await runtime.messages('s', ann)).items[2]!.content;
+    expect(reported).toBe(
+      '[A person changed the arguments to {"amount":5} before this ran.]\nmoved 5',
+    );
   });
 
   it('are accepted while a nested agent waits and its root still runs', async () => {
@@ -233,10 +235,10 @@ describe('D34: arguments that an approver edits', () => {
     const calls = [{ name: 'inner', args: { input: 'x' } }, { name: 'slow' }];
     const driver = followingDriver([toolCalls(calls), final('done')]);
     const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, inner, slow).build());
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', ann);
-    const { toolCallId } = await until(() => heard.map(({ event }) => event).find(isRequest));
+    const { toolCallId } = await until(() => received.map(({ event }) => event).find(isRequest));
     const edited = (amount: number) => () =>
       runtime.approve('s', toolCallId, { ...ann, args: { amount } });
     expect(await codeOf(edited(500))).toBe('invalid_approval');
@@ -270,10 +272,10 @@ it('D18, D31: another process carries out an answer to a nested agent whose root
   const victim = mortal(place.open());
   const lease = { leaseMs: 200, heartbeatMs: 40, signalMs: 20 };
   const a = runtimeOn(victim.store, make('A'), { lease });
-  const heard = hearing(a);
+  const received = receiving(a);
   await a.create({ ...ann, id: 's' });
   await a.send('s', 'go', ann);
-  const { toolCallId } = await until(() => heard.map(({ event }) => event).find(isRequest));
+  const { toolCallId } = await until(() => received.map(({ event }) => event).find(isRequest));
   victim.die();
   const b = runtimeOn(place.open(), make('B'), { lease });
   expect((await b.approve('s', toolCallId, ann)).status).toBe('in_progress');

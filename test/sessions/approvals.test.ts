@@ -7,7 +7,7 @@ import {
   builderWith,
   callIds,
   followingDriver,
-  hearing,
+  receiving,
   isSound,
   places,
   runtimeOn,
@@ -209,14 +209,14 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
       { tool: 'pay', args: { n: 1 }, path: ['t0s0c0', expect.any(String)] },
     ]);
     const second = make();
-    const heard = hearing(second);
+    const received = receiving(second);
     const done = await second.approve('s', callIds(session)[0]!, waiting);
     expect(done).toMatchObject({ status: 'completed', output: 'done' });
     expect(prepare.calls).toHaveLength(1);
     expect(pay.calls).toHaveLength(1);
     // three steps of the innermost agent, two of each agent above it
     expect(done.usage.total).toBe(15 * 7);
-    const started = heard.flatMap(({ event }) => (event.type === 'AgentStarted' ? [event] : []));
+    const started = received.flatMap(({ event }) => (event.type === 'AgentStarted' ? [event] : []));
     expect(started.map(({ resumed }) => resumed)).toEqual([true, true, true]);
     await takesAnotherTurn(place, 's');
   });

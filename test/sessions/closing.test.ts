@@ -9,7 +9,7 @@ import {
   codeOf,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   memoryPlace,
   pause,
@@ -129,7 +129,7 @@ describe.each(places)('close (%s)', (_name, makePlace) => {
     const look = mockTool('look');
     const driver = followingDriver([toolCall('slow'), toolCall('look'), final('done')]);
     const a = runtimeOn(place.open(), builderWith(driver, tool, look).build());
-    const heard = hearing(a);
+    const received = receiving(a);
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'go', ann);
     await began();
@@ -139,9 +139,9 @@ describe.each(places)('close (%s)', (_name, makePlace) => {
     await closing;
     const row = await place.open().find('s');
     expect(row).toMatchObject({ phase: 'open', worker: null, isLeased: false, stepCount: 1 });
-    expect(heard.at(-1)!.event).toMatchObject({ type: 'AgentPaused', kind: 'handover' });
+    expect(received.at(-1)!.event).toMatchObject({ type: 'AgentPaused', kind: 'handover' });
     const b = runtimeOn(place.open(), builderWith(driver, tool, look).build());
-    const seen = hearing(b);
+    const seen = receiving(b);
     expect(await b.get('s', ann)).toMatchObject({ status: 'in_progress', stopReason: null });
     expect(await b.recover()).toBe(1);
     expect(await ended(b, 's')).toMatchObject({

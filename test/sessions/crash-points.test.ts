@@ -365,8 +365,8 @@ describe.each(Object.entries(scenarios))(
 
             // and unknown effects are reported
             const rows = await place.open().calls('s', 'e', { state: 'committed' });
-            const told = rows.filter(({ callId }) => unknown.has(callId));
-            expect(told).toHaveLength(unknown.size);
+            const reported = rows.filter(({ callId }) => unknown.has(callId));
+            expect(reported).toHaveLength(unknown.size);
             const { items } = await client.steps('s', { ...ann, limit: 50 });
             const results = items.flatMap((step) => step.results);
             for (const { callId, error, kind } of results)

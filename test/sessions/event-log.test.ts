@@ -9,7 +9,7 @@ import {
   callIds,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   memoryPlace,
   pause,
@@ -23,7 +23,7 @@ import { gated } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final, stream } = ScenarioStep;
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-const numbered = (heard: readonly SessionEvent[]) => heard.filter(({ seq }) => seq !== null);
+const numbered = (received: readonly SessionEvent[]) => received.filter(({ seq }) => seq !== null);
 
 /** Creates an agent that asks for approval two levels deep, beside a slow call. */
 function deep(beside: Tool = mockTool('free')) {
@@ -48,7 +48,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
       gated(),
     );
     const runtime = runtimeOn(makePlace().open(), agent);
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     const { id } = await runtime.create(ann);
     const paused = await runtime.send(id, 'go', waiting);
     await runtime.approve(id, callIds(paused)[0]!, waiting);
@@ -56,13 +56,13 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     expect(events.map((entry) => entry.seq)).toEqual(events.map((_e, i) => i + 1));
     expect(seq).toBe(events.length);
     expect(executionId).toBe(paused.executionId);
-    const told = numbered(heard);
-    expect(plain(events)).toEqual(plain(told.map(({ seq: n, event }) => ({ seq: n, event }))));
+    const reported = numbered(received);
+    expect(plain(events)).toEqual(plain(reported.map(({ seq: n, event }) => ({ seq: n, event }))));
     const outcomes = events.flatMap(({ event }) => ('outcome' in event ? [event.outcome] : []));
     expect(outcomes.length).toBeGreaterThan(5);
     expect(outcomes.at(-1)!.explain()).toContain('Completed');
     expect(outcomes).toEqual(
-      told.flatMap(({ event }) => ('outcome' in event ? [event.outcome] : [])),
+      reported.flatMap(({ event }) => ('outcome' in event ? [event.outcome] : [])),
     );
   });
 
@@ -70,11 +70,11 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     const agent = agentWith([toolCall('look', { q: 1 }), stream(['do', 'ne'])], mockTool('look'));
     const place = makePlace();
     const runtime = runtimeOn(place.open(), agent);
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     const { id } = await runtime.create(ann);
     await runtime.send(id, 'go', waiting);
-    const types = typesOf(heard);
-    expect(heard.flatMap(({ seq, event }) => (seq === null ? [event.type] : []))).toEqual([
+    const types = typesOf(received);
+    expect(received.flatMap(({ seq, event }) => (seq === null ? [event.type] : []))).toEqual([
       'ToolCallDelta',
       'ToolCallDelta',
       'StreamChunk',
@@ -98,9 +98,9 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     const paused = await first.send(id, 'go', waiting);
     const half = (await first.events(id, ann)).seq;
     const second = runtimeOn(place.open(), make());
-    const heard = hearing(second);
+    const received = receiving(second);
     await second.approve(id, callIds(paused)[0]!, waiting);
-    expect(numbered(heard)[0]).toMatchObject({ seq: half + 1, event: { type: 'AgentStarted' } });
+    expect(numbered(received)[0]).toMatchObject({ seq: half + 1, event: { type: 'AgentStarted' } });
     await isSound(first, id);
     const before = await first.events(id, ann);
     await second.send(id, 'more', waiting);
@@ -135,12 +135,14 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
 
   it('has the events of nested agents, with their outcomes', async () => {
     const runtime = runtimeOn(makePlace().open(), deep());
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     const { id } = await runtime.create(ann);
     const paused = await runtime.send(id, 'go', waiting);
     await runtime.approve(id, callIds(paused)[0]!, waiting);
     const { events } = await runtime.events(id, ann);
-    expect(plain(events)).toEqual(plain(numbered(heard).map(({ seq, event }) => ({ seq, event }))));
+    expect(plain(events)).toEqual(
+      plain(numbered(received).map(({ seq, event }) => ({ seq, event }))),
+    );
     expect(new Set(events.map(({ event }) => event.agentId)).size).toBe(3);
     await isSound(runtime, id);
   });

@@ -8,7 +8,7 @@ import {
   builderWith,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   places,
   runtimeOn,
@@ -44,20 +44,20 @@ const rowOf = (place: Place) => place.open().find('s');
 const free = { phase: 'open', worker: null, isLeased: false, tries: 0, deaths: 0 };
 
 describe.each(places)('the end of the grace (%s)', (_name, makePlace) => {
-  it('drops a model call, keeps its known usage and gives the lease back', async () => {
+  it('drops a model call, keeps its known usage and releases the lease', async () => {
     const place = makePlace();
     const entered = gate();
     const a = runtimeOn(place.open(), builderWith(hangingDriver(entered)).build());
-    const heard = hearing(a);
+    const received = receiving(a);
     await sent(a);
     await entered.passed;
     await a.close(GRACE);
     expect(await rowOf(place)).toMatchObject({ ...free, stepCount: 0 });
-    expect(typesOf(heard).slice(-2)).toEqual(['StreamDiscarded', 'AgentPaused']);
-    expect(heard.at(-1)!.event).toMatchObject({ kind: 'handover' });
+    expect(typesOf(received).slice(-2)).toEqual(['StreamDiscarded', 'AgentPaused']);
+    expect(received.at(-1)!.event).toMatchObject({ kind: 'handover' });
 
     const b = runtimeOn(place.open(), builderWith(followingDriver([final('done')])).build());
-    const seen = hearing(b);
+    const seen = receiving(b);
     expect(await b.recover()).toBe(1);
     expect(await ended(b, 's')).toMatchObject({ status: 'completed', output: 'done' });
     const { execution, messages } = await b.state('s', ann);
@@ -142,7 +142,7 @@ describe.each(places)('the end of the grace (%s)', (_name, makePlace) => {
       return builderWith(outer, ask).build();
     };
     const a = runtimeOn(place.open(), root(half));
-    hearing(a);
+    receiving(a);
     await sent(a);
     await entered.passed;
     await a.close(GRACE);

@@ -116,11 +116,11 @@ async function logOf(make: () => Agent, last: number, ending: 'before' | 'after'
   await isSound(client, id);
   const state = await client.state(id, ann);
   const events = (await client.events(id, ann)).events.map(({ event }) => event);
-  const told = events.flatMap((event) => (event.type === 'MessageAdded' ? [event] : []));
+  const reported = events.flatMap((event) => (event.type === 'MessageAdded' ? [event] : []));
   const starts = events.flatMap((e) =>
     e.type === 'AgentStarted' && e.parentAgentId === null ? [e.previousStatus] : [],
   );
-  return { state, told, starts, commits: commits() };
+  return { state, reported, starts, commits: commits() };
 }
 
 describe.each(Object.entries(scenarios))('D22: each message in the log of %s', (_name, make) => {
@@ -128,16 +128,16 @@ describe.each(Object.entries(scenarios))('D22: each message in the log of %s', (
     'is logged once, wherever a process dies (%s a commit)',
     async (ending) => {
       const whole = await logOf(make, Infinity, ending);
-      const texts = whole.told.map(({ content }) => content).toSorted();
+      const texts = whole.reported.map(({ content }) => content).toSorted();
       expect(whole.starts[0]).toBe('pending');
       expect(texts).toHaveLength(new Set(texts).size);
       const points = Array.from({ length: whole.commits }, (_p, i) => i + 1);
       await Promise.all(
         points.map(async (last) => {
-          const { state, told } = await logOf(make, last, ending);
-          const seen = told.map(({ content }) => content).toSorted();
+          const { state, reported } = await logOf(make, last, ending);
+          const seen = reported.map(({ content }) => content).toSorted();
           expect({ last, seen }).toEqual({ last, seen: texts });
-          const ours = told.filter(({ parentAgentId }) => parentAgentId === null);
+          const ours = reported.filter(({ parentAgentId }) => parentAgentId === null);
           const kept = [...state.messages].filter((m) => m.isUser() || m.isAssistant());
           expect(ours.map(({ messageId }) => messageId)).toEqual(kept.map(({ id }) => id));
         }),
@@ -153,9 +153,9 @@ describe('the log of an execution', () => {
     const { starts } = await logOf(make, 3, 'after');
     expect(starts).toEqual(['pending', 'in_progress']);
     // the process dies right after its first commit
-    const { starts: early, told } = await logOf(make, 1, 'after');
+    const { starts: early, reported } = await logOf(make, 1, 'after');
     expect(early).toEqual(['pending', 'in_progress']);
-    expect(told[0]).toMatchObject({ role: 'user', content: 'Go.', stepNumber: 0 });
+    expect(reported[0]).toMatchObject({ role: 'user', content: 'Go.', stepNumber: 0 });
   });
 
   it('has the start and the message in the first commit', async () => {
@@ -192,10 +192,10 @@ describe('the log of an execution', () => {
     const session = await runtime.send(id, 'Write a book.', waiting);
     expect(session.status).toBe('failed');
     const { events } = await runtime.events(id, ann);
-    const told = events.flatMap(({ event }) =>
+    const reported = events.flatMap(({ event }) =>
       event.type === 'MessageAdded' ? [event.content] : [],
     );
-    expect(told).toEqual(['Write a book.']);
+    expect(reported).toEqual(['Write a book.']);
     expect(events.at(-1)?.event).toMatchObject({ type: 'AgentFailed', outputText: '' });
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { fails, requestsOf, scripted, withModels } from '../setup/fallback.ts';
 import {
   ann,
-  hearing,
+  receiving,
   isSound,
   places,
   runtimeOn,
@@ -64,10 +64,10 @@ describe.each(places)('fallback models in a session (%s)', (_name, makePlace) =>
   it('the log has the change of the model', async () => {
     const models = scripted([[fails('quota')], ['Hello.']]);
     const runtime = runtimeOn(makePlace().open(), agentOf(models));
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     await runtime.create({ ...ann, id: 's' });
     expect(await runtime.send('s', 'go', waiting)).toMatchObject({ output: 'Hello.' });
-    expect(typesOf(heard)).toContain('ModelFallback');
+    expect(typesOf(received)).toContain('ModelFallback');
     const { events } = await runtime.events('s', ann);
     const changed = events.find(({ event }) => event.type === 'ModelFallback');
     expect(changed?.event).toMatchObject({

@@ -9,7 +9,7 @@ import {
   clientOn,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   memoryPlace,
   pause,
@@ -173,12 +173,12 @@ describe.each(places)('D18, D26: a process that slept (%s)', (_name, makePlace) 
         .build();
     const sleeper = sleepy(place.open());
     const a = runtimeOn(sleeper.store, agentOf('A'), { lease });
-    const heard = hearing(a);
+    const received = receiving(a);
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'go', ann);
     await began.passed;
-    await until(() => heard.some(({ event }) => event.type === 'ToolCallStarted'));
-    const told = heard.length;
+    await until(() => received.some(({ event }) => event.type === 'ToolCallStarted'));
+    const reported = received.length;
     sleeper.sleep();
     await pause(lease.leaseMs + 10);
     const b = runtimeOn(place.open(), agentOf('B'), { lease });
@@ -189,7 +189,7 @@ describe.each(places)('D18, D26: a process that slept (%s)', (_name, makePlace) 
     await a.close();
     expect(new Set(sleeper.refused)).toEqual(new Set(['stale_owner']));
     expect(ran).toEqual(['A first', 'B second']);
-    expect(heard.slice(told)).toEqual([]);
+    expect(received.slice(reported)).toEqual([]);
     const results = (await b.steps('s', ann)).items.flatMap((step) => step.results);
     expect(results).toMatchObject([
       { kind: 'error', error: { type: 'unknown', code: 'effect_unknown' } },

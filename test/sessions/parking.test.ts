@@ -15,7 +15,7 @@ import {
   clientOn,
   codeOf,
   followingDriver,
-  hearing,
+  receiving,
   refusal,
   runtimeOn,
   typesOf,
@@ -108,7 +108,7 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
   it('notifies its followers, and keeps its message in the conversation', async () => {
     const id = freshId();
     const { runtime, repair } = broken(open(), 'no tenant', [final('one')]);
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     await runtime.create({ ...ann, id });
     const { executionId } = await runtime.send(id, 'go', waiting);
     expect((await runtime.messages(id, ann)).items).toMatchObject([{ content: 'go' }]);
@@ -124,7 +124,7 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
       stopReason: 'error',
       error: { code: 'parked', message: 'no tenant' },
     });
-    expect(typesOf(heard).at(-1)).toBe('AgentFailed');
+    expect(typesOf(received).at(-1)).toBe('AgentFailed');
     repair();
     expect(await runtime.retry(id, waiting)).toMatchObject({ executionId, output: 'one' });
     const after = (await runtime.events(id, ann)).events;
@@ -149,12 +149,12 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     const taken = await until(() => store.claim(id, { worker: 'other', ttlMs: 60_000 }));
     const lookup = { store, clock: systemClock } as SessionWorker['lookup'];
     const listeners = new SessionListeners();
-    const told = async (parked: typeof row): Promise<readonly string[]> => {
+    const reported = async (parked: typeof row): Promise<readonly string[]> => {
       await emitParked({ lookup, listeners }, { ...parked, error: 'no tenant' });
       return (await reader.events(id, ann)).events.map(({ event }) => event.type);
     };
-    expect(await told(row)).not.toContain('AgentFailed');
-    expect(await told(taken)).toContain('AgentFailed');
+    expect(await reported(row)).not.toContain('AgentFailed');
+    expect(await reported(taken)).toContain('AgentFailed');
   });
 
   it('stores its error in one line of limited length, without secrets', async () => {

@@ -10,7 +10,7 @@ import {
   codeOf,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   memoryPlace,
   places,
@@ -224,7 +224,7 @@ describe('a store that fails temporarily', () => {
     const look = mockTool('look', 'seen');
     const driver = followingDriver([toolCalls([{ name: 'look' }, { name: 'pay' }]), final('done')]);
     const runtime = runtimeOn({ ...store, commit }, builderWith(driver, pay, look).build());
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     await runtime.create({ ...ann, id: 's' });
     const paused = await runtime.send('s', 'go', waiting);
     const done = await runtime.approve('s', callIds(paused)[0]!, waiting);
@@ -232,8 +232,8 @@ describe('a store that fails temporarily', () => {
     expect([look.calls.length, pay.calls.length]).toEqual([1, 1]);
     const kept = (await runtime.events('s', ann)).events.map(({ seq }) => seq);
     // listeners may get stored events a little later
-    await until(() => heard.at(-1)?.seq === kept.length);
-    expect(heard.flatMap(({ seq }) => seq ?? [])).toEqual(kept);
+    await until(() => received.at(-1)?.seq === kept.length);
+    expect(received.flatMap(({ seq }) => seq ?? [])).toEqual(kept);
     await isSound(runtime, 's');
     await takesAnotherTurn(place, 's');
   });

@@ -10,7 +10,7 @@ import {
   callIds,
   clientOn,
   followingDriver,
-  hearing,
+  receiving,
   memoryPlace,
   places,
   runtimeOn,
@@ -52,14 +52,14 @@ const leaks = (seen: Record<string, unknown>): string[] =>
 
 describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makePlace) => {
   const open = (agent: Agent) => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const runtime = runtimeOn(makePlace().open(), agent);
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     const all = async (): Promise<Record<string, unknown>> => ({
       ...(await outlets(runtime, 's')),
       // text of the model to the user is streamed unchanged
-      heard: heard.filter(({ event }) => event.type !== 'StreamChunk'),
-      told: told.mock.calls,
+      received: received.filter(({ event }) => event.type !== 'StreamChunk'),
+      reported: reported.mock.calls,
     });
     return { runtime, all };
   };
@@ -128,7 +128,7 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
 });
 
 it('D43: errors that the runtime throws or reports hide secrets', async () => {
-  const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
   const store = memoryPlace().open();
   const agent = secretiveAgent(
     [toolCall('vault', planted)],
@@ -143,9 +143,9 @@ it('D43: errors that the runtime throws or reports hide secrets', async () => {
   });
   await runtime.create({ ...ann, id: 's' });
   await runtime.send('s', 'go', ann);
-  await vi.waitFor(() => expect(told).toHaveBeenCalled(), 15_000);
-  expect(leakIn(JSON.stringify(told.mock.calls))).toBeNull();
-  expect(told.mock.calls[0]![0]).toContain('the work on session "s" failed');
+  await vi.waitFor(() => expect(reported).toHaveBeenCalled(), 15_000);
+  expect(leakIn(JSON.stringify(reported.mock.calls))).toBeNull();
+  expect(reported.mock.calls[0]![0]).toContain('the work on session "s" failed');
 
   const errors = await Promise.all(
     [

@@ -8,7 +8,7 @@ import {
   builderWith,
   followingDriver,
   gate,
-  hearing,
+  receiving,
   isSound,
   memoryPlace,
   places,
@@ -124,7 +124,7 @@ describe('D39, D42: equal values are stored once', () => {
       const big = mockTool('big', () => value, { maxResultChars: 1_000_000 });
       const driver = followingDriver([toolCall('big'), final('done')], [final('again')]);
       const runtime = runtimeOn(store, builderWith(driver, big).build());
-      const heard = hearing(runtime);
+      const received = receiving(runtime);
       await runtime.create({ ...ann, id: 's' });
       await runtime.send('s', 'go', waiting);
       await runtime.send('s', 'more', waiting);
@@ -135,7 +135,7 @@ describe('D39, D42: equal values are stored once', () => {
       const state = await runtime.state('s', ann);
       expect(state.messages.at(2)!.text).toBe(text);
       expect((await runtime.steps('s', ann)).items[0]!.results[0]!.value).toEqual(value);
-      const [first] = new Set(heard.map(({ event }) => event.executionId));
+      const [first] = new Set(received.map(({ event }) => event.executionId));
       const { events } = await runtime.events('s', { ...ann, executionId: first! });
       const completed = events
         .map(({ event }) => event)
@@ -193,7 +193,7 @@ describe.each(places)('D40: a row that is too large for the store (%s)', (_name,
   const open = (tools: readonly Tool[], ...steps: ScenarioStep[]) => {
     const place = makePlace({ maxBytes });
     const runtime = runtimeOn(place.open(), agentWith(steps, ...tools));
-    return { place, runtime, heard: hearing(runtime) };
+    return { place, runtime, received: receiving(runtime) };
   };
 
   const result = mockTool('big', huge, { maxResultChars: 1_000_000 });
@@ -217,7 +217,7 @@ describe.each(places)('D40: a row that is too large for the store (%s)', (_name,
   it.each(Object.entries(cases))(
     '%s: the run fails with the reason, and nothing is partly written',
     async (_what, [tools, step]) => {
-      const { place, runtime, heard } = open(
+      const { place, runtime, received } = open(
         [...tools, mockTool('before')],
         toolCall('before'),
         step,
@@ -237,14 +237,14 @@ describe.each(places)('D40: a row that is too large for the store (%s)', (_name,
         /has \d+ bytes, but the store accepts at most 60000 per row/,
       );
       // no event reports a pause or an end that did not happen
-      const types = typesOf(heard);
+      const types = typesOf(received);
       expect(types).not.toContain('ToolApprovalRequested');
       expect(types).not.toContain('AgentPaused');
       expect(types).not.toContain('AgentFinished');
       expect(types.at(-1)).toBe('AgentFailed');
       expect(types.filter((type) => type === 'AgentFailed')).toHaveLength(1);
       await isSound(runtime, 's');
-      expect(heard.flatMap(({ seq }) => seq ?? [])).toEqual(
+      expect(received.flatMap(({ seq }) => seq ?? [])).toEqual(
         (await runtime.events('s', ann)).events.map(({ seq }) => seq),
       );
       // the previous step is stored, and the conversation continues
@@ -323,12 +323,12 @@ describe.each(places)('D44: delete leaves nothing behind (%s)', (_name, makePlac
     const runtime = runtimeOn(place.open(), builderWith(driver, slow).build(), {
       lease: { leaseMs: 1_000, heartbeatMs: 50, signalMs: 20 },
     });
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', ann);
     const waits = runtime.send('s', 'later', { ...waiting, whenBusy: 'queue' });
-    await until(() => heard.some(({ event }) => event.type === 'ToolCallStarted'));
-    const told = heard.length;
+    await until(() => received.some(({ event }) => event.type === 'ToolCallStarted'));
+    const reported = received.length;
     const gone = expect(waits).rejects.toMatchObject({ code: 'session_not_found' });
     await runtime.delete('s', ann);
     await gone;
@@ -338,7 +338,7 @@ describe.each(places)('D44: delete leaves nothing behind (%s)', (_name, makePlac
     const store = place.open();
     expect(await store.size('s')).toEqual({ rows: 0, bytes: 0 });
     expect((await store.recoverable({ agent: 'support', limit: 10 })).ids).toEqual([]);
-    expect(heard.slice(told)).toEqual([]);
+    expect(received.slice(reported)).toEqual([]);
   });
 
   it('a new session under the old id shares nothing with it', async () => {

@@ -6,7 +6,7 @@ import {
   ann,
   builderWith,
   followingDriver,
-  hearing,
+  receiving,
   isSound,
   places,
   runtimeOn,
@@ -69,11 +69,11 @@ describe.each(places)('steering in a session (%s)', (_name, makePlace) => {
         .build();
     const a = runtimeOn(place.open(), agent());
     await a.create({ ...ann, id: 's' });
-    const heard = hearing(a);
+    const received = receiving(a);
     await a.send('s', 'go', ann);
     await expect.poll(() => entered).toEqual([1]);
     await a.close({ graceMs: 0 });
-    expect(heard.at(-1)!.event).toMatchObject({ type: 'AgentPaused', kind: 'handover' });
+    expect(received.at(-1)!.event).toMatchObject({ type: 'AgentPaused', kind: 'handover' });
     isHanging = false;
     const b = runtimeOn(place.open(), agent());
     await b.recover();

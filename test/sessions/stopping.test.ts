@@ -7,7 +7,7 @@ import {
   builderWith,
   clientOn,
   followingDriver,
-  hearing,
+  receiving,
   memoryPlace,
   places,
   runtimeOn,
@@ -62,7 +62,7 @@ describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
     await a.create({ ...ann, id: 's' });
     await a.send('s', 'go', waiting);
     const b = runtimeOn(place.open(), make());
-    const heard = hearing(b);
+    const received = receiving(b);
     expect(await b.stop('s', waiting)).toMatchObject({
       status: 'stopped',
       stopReason: 'user_requested',
@@ -71,7 +71,7 @@ describe.each(places)('D48: stop (%s)', (_name, makePlace) => {
     });
     const [step] = (await b.steps('s', ann)).items;
     expect(step!.results.map(({ kind }) => kind)).toEqual(['aborted', 'ok']);
-    expect(typesOf(heard).at(-1)).toBe('AgentFinished');
+    expect(typesOf(received).at(-1)).toBe('AgentFinished');
     expect(pay.calls).toEqual([]);
     await takesAnotherTurn(place, 's');
   });
@@ -157,7 +157,7 @@ describe('stop', () => {
     };
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), builderWith(driver).build());
-    hearing(runtime);
+    receiving(runtime);
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', ann);
     await until(() => signals.length > 0);
@@ -170,13 +170,13 @@ describe('stop', () => {
 
 describe('D49, D51: leaving is not stopping', () => {
   it('a listener that throws or leaves does not affect the others', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const runtime = runtimeOn(
       memoryPlace().open(),
       agentWith([toolCall('look'), stream(['do', 'ne'])], mockTool('look')),
     );
     await runtime.create({ ...ann, id: 's' });
-    const heard = hearing(runtime);
+    const received = receiving(runtime);
     const seen: string[] = [];
     const leave = await runtime.subscribe('s', ann, ({ event }) => {
       seen.push(event.type);
@@ -191,10 +191,10 @@ describe('D49, D51: leaving is not stopping', () => {
     });
     expect(seen).toEqual(['AgentStarted']);
     const kept = (await runtime.events('s', ann)).events.map(({ seq }) => seq);
-    expect(heard.flatMap(({ seq }) => seq ?? [])).toEqual(kept);
-    expect(told).toHaveBeenCalled();
-    expect(JSON.stringify(told.mock.calls)).not.toContain('sk-live');
-    told.mockRestore();
+    expect(received.flatMap(({ seq }) => seq ?? [])).toEqual(kept);
+    expect(reported).toHaveBeenCalled();
+    expect(JSON.stringify(reported.mock.calls)).not.toContain('sk-live');
+    reported.mockRestore();
   });
 
   it('a listener gets events of its own session only, until it leaves', async () => {

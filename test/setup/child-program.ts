@@ -41,7 +41,7 @@ export function startChild(
     const parts = (rest + text).split('\n');
     rest = parts.pop() ?? '';
     lines.push(...parts);
-    for (const tell of news) tell();
+    for (const report of news) report();
   });
   return {
     process: child,

@@ -37,7 +37,7 @@ function modelOf({ moves: script, tokens, cost, seconds }: Plan, clock: FakeCloc
   let calls = 0;
   let isCalm = false;
   let opensAt = 0;
-  let told: Refusal = 'busy';
+  let reported: Refusal = 'busy';
   const refuse = (move: Refusal, usage: Usage): Error => {
     const { type, retryable, ...more } = refusals[move];
     const code = 'code' in more ? more.code : move;
@@ -52,13 +52,13 @@ function modelOf({ moves: script, tokens, cost, seconds }: Plan, clock: FakeCloc
     async infer(): Promise<InferenceResponse> {
       clock.jump(seconds * 1_000);
       const usage = { input: tokens, output: 0, total: tokens, cachedInput: 0, reasoning: 0 };
-      if (clock.now() < opensAt) throw refuse(told, usage);
+      if (clock.now() < opensAt) throw refuse(reported, usage);
       const move = isCalm ? 'search' : (script[calls] ?? 'search');
       calls += 1;
       if (isRefusal(move)) {
         const refusal = refusals[move];
         if ('waitMs' in refusal) opensAt = clock.now() + refusal.waitMs;
-        throw refuse((told = move), usage);
+        throw refuse((reported = move), usage);
       }
       const said = { content: 'So far.', toolCalls: [], usage, cost } as const;
       if (move === 'answer') return { ...said, finishReason: 'stop' };

@@ -15,8 +15,8 @@ export interface LeaseRig {
   readonly asked: { readonly renew: number; readonly signals: number };
   /** Creates a session with a pending command. */
   open(id: string): Promise<void>;
-  /** Creates a session and claims it. `told` and `lost` record what its run receives. */
-  hold(id: string): Promise<{ lease: Lease; told: unknown[]; lost: unknown[] }>;
+  /** Creates a session and claims it. `reported` and `lost` record what its run receives. */
+  hold(id: string): Promise<{ lease: Lease; reported: unknown[]; lost: unknown[] }>;
   /** Another worker claims the session as soon as its lease allows. */
   take(id: string): ReturnType<SessionStore['claim']>;
 }
@@ -54,14 +54,14 @@ export function leaseRig(): LeaseRig {
   const hold: LeaseRig['hold'] = async (id) => {
     await open(id);
     const lease = (await keeper.claim(id)) as Lease;
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const lost: unknown[] = [];
     lease.listen({
-      signalled: ({ stopReason, pauseReason }) => told.push([stopReason, pauseReason]),
+      signalled: ({ stopReason, pauseReason }) => reported.push([stopReason, pauseReason]),
       lost: (error) => lost.push((error as { code: string }).code),
       handOver: () => {},
     });
-    return { lease, told, lost };
+    return { lease, reported, lost };
   };
   const take: LeaseRig['take'] = (id) => store.claim(id, { worker: 'other', ttlMs: 60_000 });
   return { store, keeper, faults, asked, open, hold, take };

@@ -17,14 +17,14 @@ export const builder = (...steps: readonly (ScenarioStep | string)[]): AgentBuil
 export const driven = (driver: InferenceDriver): AgentBuilder =>
   AgentBuilder.base().withName('shop').withDriver(driver);
 
-export class Heard {
+export class Received {
   readonly events: AgentEvent[] = [];
   readonly options: RunOptions = { wiretap: (event) => void this.events.push(event) };
 
   of<T extends AgentEvent['type']>(type: T): EventOf<T>[] {
     return this.events.filter((e): e is AgentEvent & EventOf<T> => e.type === type);
   }
-  get told(): string[] {
+  get reported(): string[] {
     return this.of('MessageAdded').map((e) => `${e.stepNumber} ${e.role}: ${e.content}`);
   }
   get types(): string[] {

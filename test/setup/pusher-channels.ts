@@ -47,7 +47,7 @@ export function openChannels(secret: string): Channels {
       if (subscriber.socketId !== except) subscriber.send(text);
   };
 
-  const tellMembers = (channel: string, event: string, member: Member, except: string): void =>
+  const notifyMembers = (channel: string, event: string, member: Member, except: string): void =>
     publish(channel, { event: `pusher_internal:${event}`, data: phpJson(member), channel }, except);
 
   /** One member without `user_info` breaks the channel for later members. */
@@ -69,7 +69,7 @@ export function openChannels(secret: string): Channels {
     if (!subscribers?.delete(subscriber)) return;
     if (subscribers.size === 0) channels.delete(channel);
     if (member && !idsOf(channel).includes(String(member.user_id)))
-      tellMembers(channel, 'member_removed', { user_id: member.user_id ?? '' }, '');
+      notifyMembers(channel, 'member_removed', { user_id: member.user_id ?? '' }, '');
   };
 
   return {
@@ -93,7 +93,7 @@ export function openChannels(secret: string): Channels {
       const isNew = member !== null && !idsOf(channel).includes(String(member.user_id));
       const subscribers = channels.get(channel) ?? new Map<Subscriber, Member | null>();
       channels.set(channel, subscribers.set(subscriber, member));
-      if (isNew) tellMembers(channel, 'member_added', member, subscriber.socketId);
+      if (isNew) notifyMembers(channel, 'member_added', member, subscriber.socketId);
       const data = isPresence(channel) ? here(channel) : '{}';
       subscriber.send(phpJson({ event: 'pusher_internal:subscription_succeeded', data, channel }));
     },

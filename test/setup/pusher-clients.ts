@@ -100,15 +100,15 @@ export async function listening(
   echo: Echo<'reverb'>,
   sessionId: string,
 ): Promise<readonly Envelope[]> {
-  const heard: Envelope[] = [];
+  const received: Envelope[] = [];
   const channel = echo.private(`agent.${sessionId}`);
   for (const type of envelopeTypes)
     channel.listen(`.${type}`, (envelope: Envelope) => {
       if (envelope.type !== type) throw new Error(`${envelope.type} came as ${type}`);
-      heard.push(envelope);
+      received.push(envelope);
     });
   await new Promise<void>((resolve, reject) => {
     channel.subscribed(() => resolve()).error((error: unknown) => reject(error));
   });
-  return heard;
+  return received;
 }

@@ -118,7 +118,7 @@ export async function pusherServer(options: PusherServerOptions = {}): Promise<P
     if (drops) return void socket.destroy();
     const reply = {
       status: status ?? given?.status ?? 500,
-      body: fault?.body ?? (status === undefined ? (given?.body ?? '') : 'Told to.'),
+      body: fault?.body ?? (status === undefined ? (given?.body ?? '') : 'As configured.'),
       headers: fault?.headers ?? {},
     };
     seen.status = reply.status;

@@ -1,6 +1,6 @@
 import { bullQueue } from 'onward/queues/bullmq';
 
-/** Works with a queue until it is told to stop. After that nothing keeps it running. */
+/** Works with a queue until it is asked to stop. After that nothing keeps it running. */
 const queue = bullQueue({
   connection: process.argv[2] ?? '',
   prefix: process.argv[3] ?? '',

@@ -159,14 +159,14 @@ export const pause = (ms: number): Promise<void> =>
   });
 
 /** Collects all events of a runtime. */
-export function hearing(runtime: SessionRuntime): readonly SessionEvent[] {
-  const heard: SessionEvent[] = [];
-  onTestFinished(runtime.wiretap((event) => heard.push(event)));
-  return heard;
+export function receiving(runtime: SessionRuntime): readonly SessionEvent[] {
+  const received: SessionEvent[] = [];
+  onTestFinished(runtime.wiretap((event) => received.push(event)));
+  return received;
 }
 
-export const typesOf = (heard: readonly SessionEvent[]): string[] =>
-  heard.map(({ event }) => event.type);
+export const typesOf = (received: readonly SessionEvent[]): string[] =>
+  received.map(({ event }) => event.type);
 
 export const callIds = ({ pendingApprovals }: Pick<Session, 'pendingApprovals'>): string[] =>
   pendingApprovals.map(({ callId }) => callId);

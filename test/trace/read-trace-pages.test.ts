@@ -24,7 +24,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
       [final('three')],
     );
 
-  async function told(long: number = 3): Promise<SessionRuntime> {
+  async function reported(long: number = 3): Promise<SessionRuntime> {
     const agent = builderWith(turns(long), mockTool('look', 'seen')).withMaxSteps(1_000).build();
     const runtime = runtimeOn(placed().open(), agent, { maxMessages: 1_000 });
     await runtime.create({ ...ann, id: 's' });
@@ -34,7 +34,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
   }
 
   it('shows the newest execution, lists all, and pages through an older one', async () => {
-    const runtime = await told(LONG);
+    const runtime = await reported(LONG);
     const newest = await traceOn(runtime);
     expect(newest.executionId).toBe('c');
     expect(newest.executions.map(({ id, stepCount }) => [id, stepCount])).toEqual([
@@ -70,7 +70,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
   });
 
   it('uses the log of the page: tools start after their model call', async () => {
-    const runtime = await told(60);
+    const runtime = await reported(60);
     const { events } = await runtime.events('s', { ...ann, executionId: 'b', limit: 500 });
     const starts = new Map(
       events.flatMap(({ event }) =>
@@ -90,7 +90,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
   });
 
   it('rejects an unknown execution and an invalid page', async () => {
-    const runtime = await told();
+    const runtime = await reported();
     expect(await codeOf(() => readTrace(runtime, 's', { ...ann, executionId: 'x' }))).toBe(
       'invalid_option',
     );
@@ -104,7 +104,7 @@ describe.each(places)('pages and executions in %s', (_name, placed) => {
   });
 
   it('is built from the steps if the log was pruned', async () => {
-    const runtime = await told();
+    const runtime = await reported();
     await runtime.prune({ olderThan: new Date(Date.now() + 60_000) });
     const trace = await traceOn(runtime);
     expect(trace).toMatchObject({ executionId: 'c', status: 'completed', steps: [{ number: 1 }] });

@@ -108,9 +108,9 @@ export class Log {
   }
 
   /** Adds events of a nested agent. */
-  inside(tell: (log: this) => void): this {
+  inside(report: (log: this) => void): this {
     this.#child = 'child';
-    tell(this);
+    report(this);
     this.#child = null;
     return this;
   }

@@ -20,7 +20,7 @@ const codec = {
 };
 
 describe.each(places)('searching sessions in %s', (_name, placed) => {
-  async function told(): Promise<SessionRuntime> {
+  async function reported(): Promise<SessionRuntime> {
     const agent = builderWith(
       followingDriver([toolCall('find_leads', { q: 'x' }), final('Nordlicht GmbH fits.')]),
       mockTool('find_leads', 'the hit is Fjordbank'),
@@ -39,7 +39,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
   }
 
   it('finds by title, id, reason, message, tool and result, ignoring case and accents', async () => {
-    const runtime = await told();
+    const runtime = await reported();
     const found = async (search: string, more: Partial<SearchSessionsOptions> = {}) =>
       (await searchSessions(runtime, { ...ann, search, ...more })).sessions.map(({ id }) => id);
     expect(await found('muller')).toEqual(['a-one']);
@@ -57,7 +57,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
   });
 
   it('stops at its limits of results, time and sessions, and continues from the cursor', async () => {
-    const runtime = await told();
+    const runtime = await reported();
     const walk = async (bound: Partial<SearchSessionsOptions>) => {
       const pages: string[][] = [];
       let cursor: string | undefined;
@@ -80,7 +80,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
   });
 
   it('skips a session that is deleted during the search', async () => {
-    const runtime = await told();
+    const runtime = await reported();
     const going = new Proxy(runtime, {
       get(target, key) {
         if (key === 'messages')

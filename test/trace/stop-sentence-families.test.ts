@@ -40,7 +40,7 @@ describe('the stop sentence names the agent that used the budget', () => {
 
   it('of a nested agent names the agent whose limit it was, without a grant', async () => {
     const meter = new Meter();
-    const heard = listening();
+    const received = listening();
     const researcher = member('researcher', meter, works, look).build();
     const support = member('support', meter, asks, asTool(researcher, 'research'))
       .withMaxTokens(2400)
@@ -48,7 +48,7 @@ describe('the stop sentence names the agent that used the budget', () => {
     let outcome: AgentState['lastContinuationOutcome'] = null;
     await support.run('go', {
       wiretap: (event) => {
-        heard.wiretap(event);
+        received.wiretap(event);
         if (event.type === 'AgentFinished' && event.parentAgentId !== null) outcome = event.outcome;
       },
     });

@@ -6,7 +6,7 @@ import { driver, same } from '../fixtures.ts';
 
 const forecast = defineTool({
   name: 'forecast',
-  description: 'Tells the weather.',
+  description: 'Returns the weather.',
   parameters: type({ city: 'string', 'days?': 'number' }),
   execute: (args) => {
     same<typeof args, { city: string; days?: number }>();

@@ -30,7 +30,7 @@ export const sendMail = defineTool({
 
 export const clock = defineTool({
   name: 'clock',
-  description: 'Tells the time.',
+  description: 'Returns the time.',
   execute: () => '09:30',
 });
 

@@ -124,7 +124,7 @@ runtime.session('s1', {});
 const dates = await runtime.session('s1', { owner: 'ada', agent: 'calendar' }).get();
 same<typeof dates.output, { readonly on: string } | null>();
 
-// without an agent name it is a union, and its agent field tells them apart
+// without an agent name it is a union, and its agent field distinguishes them
 const some = await runtime.session('s1', { owner: 'ada' }).get();
 switch (some.agent) {
   case 'support':

@@ -343,8 +343,8 @@ describe('listeners', () => {
     const before = count(pusher.connection);
     const first = shown(source());
     await soon(() => expect(first.view().connection).toBe('live'));
-    const heard: unknown[] = [];
-    const own = (data: unknown): void => void heard.push(data);
+    const received: unknown[] = [];
+    const own = (data: unknown): void => void received.push(data);
     const channel = pusher.channel(name);
     // the page binds to the same channel after the source
     channel.bind('agent.status', own);
@@ -353,7 +353,7 @@ describe('listeners', () => {
     expect(count(channel)).toBe(1);
     const data = JSON.stringify(new Wire().started());
     server.channels.publish(name, { event: 'agent.status', data, channel: name });
-    await soon(() => expect(heard).toHaveLength(1));
+    await soon(() => expect(received).toHaveLength(1));
     // without a listener of the page, the source leaves the channel
     channel.unbind('agent.status', own);
     const second = shown(source());

@@ -22,7 +22,7 @@ const unfinishedTexts = ({ messages }: UiState): string[] =>
   ]);
 
 /** Returns the state of a client that got every envelope so far. */
-const toldTo = (run: ModelRun, sent: number): UiState =>
+const reportedTo = (run: ModelRun, sent: number): UiState =>
   run.wire.slice(0, sent).reduce(reduceEnvelope, newUiState());
 
 /** Checks that every visible text is a prefix of the real one. */
@@ -76,7 +76,7 @@ describe('a client that connects during an answer', { timeout: 60_000 }, () => {
           const problem = problemOf(run, state);
           if (problem !== null) throw new Error(problem);
           if (sent < answered) continue;
-          const [shown = [], truth = []] = [state, toldTo(run, sent)].map((screen) =>
+          const [shown = [], truth = []] = [state, reportedTo(run, sent)].map((screen) =>
             unfinishedTexts(screen).filter((text) => !/dead|^\{"n":$/.test(text)),
           );
           if (shown.join('|') !== truth.join('|'))
@@ -84,7 +84,7 @@ describe('a client that connects during an answer', { timeout: 60_000 }, () => {
           if (state.textGap !== null && !state.textGap.startsWith('dead'))
             throw new Error(`${state.textGap} is incomplete`);
         }
-        expect(state.messages).toEqual(toldTo(run, run.wire.length).messages);
+        expect(state.messages).toEqual(reportedTo(run, run.wire.length).messages);
       }),
       runs,
     );
@@ -132,13 +132,13 @@ describe('a client that connects during an answer', { timeout: 60_000 }, () => {
           if (how.isElsewhere || preset === 'minimal' || preset === 'noSteps') continue;
           const shown = unfinishedTexts(state);
           // arguments of an attempt that failed at the same time may still be visible
-          for (const text of unfinishedTexts(toldTo(run, sent)))
+          for (const text of unfinishedTexts(reportedTo(run, sent)))
             if (!shown.includes(text) && !text.includes('dead'))
               throw new Error(`${shown.join('|')} lacks ${text}`);
         }
         state = asked(run, state, length, how);
         check();
-        const { messages, status, usage } = toldTo(run, length);
+        const { messages, status, usage } = reportedTo(run, length);
         expect({ messages: state.messages, status: state.status, usage: state.usage }).toEqual({
           messages,
           status,

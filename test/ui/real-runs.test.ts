@@ -31,7 +31,7 @@ const show = ({ messages }: UiState): string[] =>
   );
 
 /** Runs an agent and returns its envelopes. */
-async function told(agent: Agent, input: string, config?: BroadcastConfig) {
+async function reported(agent: Agent, input: string, config?: BroadcastConfig) {
   const broadcaster = memoryBroadcaster();
   const adapter = new AgentEventEnvelopeAdapter({
     broadcaster,
@@ -71,7 +71,7 @@ describe('the state of a real run', () => {
       ScenarioStep.toolCall('stock', { article: 'lamp' }),
       ScenarioStep.stream(['We have ', '7 lamps.']),
     );
-    const { envelopes } = await told(agent, 'Lamps?');
+    const { envelopes } = await reported(agent, 'Lamps?');
     const user = 'user: Lamps?';
     const called = 'assistant:  [stock {"article":"lamp"}]';
     const found = 'tool: {"pieces":7}';
@@ -101,7 +101,7 @@ describe('the state of a real run', () => {
       ScenarioStep.error({ type: 'rate_limit', message: 'slow down' }, { chunks: ['Let me'] }),
       ScenarioStep.stream(['All ', 'good.']),
     );
-    const { envelopes } = await told(agent, 'How are we doing?');
+    const { envelopes } = await reported(agent, 'How are we doing?');
     const scenes = film(envelopes).map((scene) => scene.filter((line) => !line.startsWith('st')));
     expect(scenes).toContainEqual(['user: How are we doing?', 'assistant: Let me']);
     expect(scenes.at(-1)).toEqual(['user: How are we doing?', 'assistant: All good.']);
@@ -115,7 +115,7 @@ describe('the state of a real run', () => {
     ['tools without steps', new BroadcastConfig({ includeSteps: false })],
   ])('D02: explains a limit and the option to raise (%s)', async (_name, config) => {
     const call = ScenarioStep.toolCall('stock', { article: 'lamp' });
-    const { envelopes } = await told(shop(call, call, call), 'Lamps?', config);
+    const { envelopes } = await reported(shop(call, call, call), 'Lamps?', config);
     const state = reduceAll(envelopes);
     expect(state).toMatchObject({ status: 'stopped', stepCount: 3, gap: null });
     const line = state.messages.at(-1);
@@ -146,7 +146,7 @@ describe('the state of a real run', () => {
       .withTools(boom)
       .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
       .build();
-    const { envelopes } = await told(agent, 'Lamps?');
+    const { envelopes } = await reported(agent, 'Lamps?');
     const state = reduceAll(envelopes);
     expect(state.status).toBe('failed');
     expect(show(state)[2]).toContain('no connection');
@@ -175,7 +175,7 @@ describe('the state of a real run', () => {
       )
       .withTools(stockist.asTool({ name: 'ask', description: 'Knows.' }))
       .build();
-    const { envelopes, state: ended } = await told(agent, 'Lamps?');
+    const { envelopes, state: ended } = await reported(agent, 'Lamps?');
     const scenes = film(envelopes);
     expect(scenes.flat()).toContain('status: 7 lamps.');
     const state = reduceAll(envelopes);

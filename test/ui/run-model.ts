@@ -226,13 +226,13 @@ class Player {
     }
     // in the order of their first envelope
     const begun = (end: CallSpec['end']): boolean => end !== 'refused';
-    const heard = [
+    const received = [
       ...free.filter(({ end }) => begun(end)),
       ...free.filter(({ end }) => !begun(end)).toReversed(),
       ...asked,
     ];
-    this.#expected.push(`assistant ${text}[${heard.map(({ id }) => id).join(' ')}]`);
-    for (const { id, end } of heard)
+    this.#expected.push(`assistant ${text}[${received.map(({ id }) => id).join(' ')}]`);
+    for (const { id, end } of received)
       this.#expected.push(`tool ${id} ${end === 'ok' ? 'ok' : 'error'}`);
   }
 

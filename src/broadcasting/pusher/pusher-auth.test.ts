@@ -67,13 +67,13 @@ describe('pusherAuth', () => {
   });
 
   it('passes the channel to the hook', async () => {
-    const heard: [string | null, AgentChannel][] = [];
+    const received: [string | null, AgentChannel][] = [];
     const authorize: PusherAuthOptions['authorize'] = async (request, channel) => {
-      heard.push([request.headers.get('x-user'), channel]);
+      received.push([request.headers.get('x-user'), channel]);
       return true;
     };
     await said(ask(asked('private-agent.a=b@c,d.e;f_-')), { authorize });
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [
         'ann',
         {
@@ -105,7 +105,7 @@ describe('pusherAuth', () => {
     'private-agentX1',
     'private-encrypted-agent.1',
     'agent.1',
-    'presence-room',
+    'presence-lobby',
     'private-agent.1:extra',
     'private-agent.a b',
     'private-agent.ä',

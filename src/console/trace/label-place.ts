@@ -40,26 +40,26 @@ function extentOf(
  */
 export function placeLabel(lane: Lane, plotWidth: number, chartWidth: number): PlacedLabel {
   const { from, to } = extentOf(lane, plotWidth);
-  const room = { right: chartWidth - to - gap, left: from - gap };
+  const space = { right: chartWidth - to - gap, left: from - gap };
   const offset = { right: to + gap, left: chartWidth - from + gap };
   const first = (from + to) / 2 > chartWidth / 2 ? 'left' : 'right';
   const second = first === 'left' ? 'right' : 'left';
   for (const parts of lane.labels)
     for (const side of [first, second] as const)
-      if (partsWidth(parts) <= room[side])
+      if (partsWidth(parts) <= space[side])
         return {
           parts,
           side,
           offset: offset[side],
-          maxWidth: room[side],
+          maxWidth: space[side],
           title: textOf(parts) === lane.title ? null : lane.title,
         };
-  const side = room.left > room.right ? 'left' : 'right';
+  const side = space.left > space.right ? 'left' : 'right';
   return {
     parts: lane.labels.at(-1) ?? [],
     side,
     offset: offset[side],
-    maxWidth: Math.max(0, room[side]),
+    maxWidth: Math.max(0, space[side]),
     title: lane.title,
   };
 }

@@ -32,8 +32,8 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
   const name = String(thrown['name']);
   if (name === 'AI_APICallError') return refusal(thrown, now, partial);
   if (unreadable.has(name) || isOwnMistake(thrown)) {
-    const told = toldIn(thrown);
-    if (told !== null) return inStream(told, now, partial, thrown);
+    const reported = reportedIn(thrown);
+    if (reported !== null) return inStream(reported, now, partial, thrown);
     return modelCallFailed(
       {
         type: 'validation',
@@ -75,7 +75,7 @@ const isBroken = (cause: unknown): boolean =>
   cause.name !== 'ZodError';
 
 /** Returns the error that a package could not read, because it expected an answer. */
-function toldIn({ value, text }: Record<string, unknown>): string | null {
+function reportedIn({ value, text }: Record<string, unknown>): string | null {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
   const body: unknown = value ?? (parsed?.ok ? parsed.value : undefined);
   return isErrorBody(body) ? JSON.stringify(body) : null;

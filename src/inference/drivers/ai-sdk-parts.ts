@@ -52,7 +52,7 @@ export type ProviderCall = {
 
 /**
  * Returns an assistant message part by part, without blank texts. State goes only to the model that created it.
- * `isOpen` tells whether the turn continues after the message, so that results of the provider may follow.
+ * `isOpen`: whether the turn continues after the message, so that results of the provider may follow.
  */
 export function assistantParts(
   message: Message,
@@ -70,32 +70,32 @@ export function assistantParts(
   };
   /** Sends a text without stored parts, or with a changed text, as one part before the calls. */
   let whole = isSame ? '' : message.text;
-  const tellWhole = (): void => {
+  const addWhole = (): void => {
     addText(whole, null);
     whole = '';
   };
   let at = 0;
   let next = 0;
-  const tellExtra = (before: number): void => {
+  const addExtra = (before: number): void => {
     for (; (extra[next]?.at ?? Number.POSITIVE_INFINITY) <= before; next++)
       parts.push(...extraPart(message, extra[next] as ExtraPart, about, isOpen)); // a valid index
   };
   for (const [i, part] of kept.entries()) {
-    tellExtra(i);
+    addExtra(i);
     const options = part.options ? { providerOptions: part.options } : null;
     if (part.type === 'reasoning')
       parts.push({ type: 'reasoning', text: part.text ?? '', ...options });
     else if (part.type === 'call') {
-      tellWhole();
+      addWhole();
       parts.push(...callPart(message, part.call ?? -1, ids, options, about));
     } else if (isSame) addText(message.text.slice(at, (at += part.length ?? 0)), options);
   }
-  tellExtra(kept.length);
-  tellWhole();
+  addExtra(kept.length);
+  addWhole();
   if (!extra.some(({ type }) => type === 'file')) parts.push(...fileNotes(message));
-  const told = new Set(kept.map(({ call }) => call));
+  const reported = new Set(kept.map(({ call }) => call));
   for (const i of message.toolCalls.keys())
-    if (!told.has(i)) parts.push(...callPart(message, i, ids, null, about));
+    if (!reported.has(i)) parts.push(...callPart(message, i, ids, null, about));
   // signed reasoning alone is no answer
   return parts.some((part) => 'type' in part && part.type !== 'reasoning') ? parts : [];
 }
@@ -153,7 +153,7 @@ function extraPart(
 const filesOf = ({ content }: Message) =>
   typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
 
-/** Tells another provider about the files of an answer. */
+/** Describes the files of an answer to another provider. */
 const fileNotes = (message: Message): object[] =>
   filesOf(message).map((file) => ({
     type: 'text',

@@ -96,7 +96,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       const close = (): void => void reader?.cancel().catch(() => {});
       try {
         const result = await ask('doStream', request, watch);
-        watch.heard(false);
+        watch.received(false);
         answer.about(result);
         const { stream } = result;
         if (!isStream(stream)) throw unreadable('it has no stream');
@@ -108,7 +108,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           if (done) break;
           if (isRecord(value) && value['type'] === 'error') throw value['error'];
           const chunks = answer.read(value);
-          watch.heard(chunks.length > 0);
+          watch.received(chunks.length > 0);
           for (const chunk of chunks) yield chunk;
         }
         watch.signal.throwIfAborted();

@@ -213,11 +213,11 @@ describe.each(ways)('a streamed answer, read %s', (_way, read) => {
         '[DONE]',
       ),
     );
-    const told = chunks.filter((chunk) => chunk.type === 'tool_call');
+    const reported = chunks.filter((chunk) => chunk.type === 'tool_call');
     const argsOf = (index: number): string =>
-      told.map((chunk) => (chunk.index === index ? chunk.argsDelta : '')).join('');
+      reported.map((chunk) => (chunk.index === index ? chunk.argsDelta : '')).join('');
     expect(shown).toBe('Hi');
     expect([argsOf(0), argsOf(1)]).toEqual(response?.toolCalls.map(({ argsRaw }) => argsRaw));
-    expect(told.find(({ index }) => index === 1)).toMatchObject({ id: null, name: 'y' });
+    expect(reported.find(({ index }) => index === 1)).toMatchObject({ id: null, name: 'y' });
   });
 });

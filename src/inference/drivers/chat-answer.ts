@@ -214,9 +214,9 @@ function readBody(
   const body = parsed.value;
   const answer = isErrorBody(body) ? null : whole(body, server);
   if (answer) return answer;
-  const isTold = isRecord(body) && readErrorBody(body, '').message !== null;
+  const isReported = isRecord(body) && readErrorBody(body, '').message !== null;
   return modelCallFailed(
-    isErrorBody(body) || isTold
+    isErrorBody(body) || isReported
       ? providerError(status, headers, text, now)
       : unreadable(missing, origin),
   );

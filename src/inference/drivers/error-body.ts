@@ -42,12 +42,12 @@ export function readErrorBody(json: unknown, raw: string): ErrorBody {
   }
   const [choice] = Array.isArray(first['choices']) ? (first['choices'] as unknown[]) : [];
   const inChoice = isRecord(choice) ? choice['error'] : undefined;
-  const told = first['error'] ?? inChoice;
-  const error = isRecord(told) ? told : first;
+  const reported = first['error'] ?? inChoice;
+  const error = isRecord(reported) ? reported : first;
   const id = first['request_id'];
   const status = [error, first, first['base_resp']].flatMap(statusesIn).find(isStatus);
   return {
-    message: cut(sentenceIn(told) ?? sentenceIn(first)),
+    message: cut(sentenceIn(reported) ?? sentenceIn(first)),
     words: [error, first].flatMap(wordsIn).join(' ').toLowerCase(),
     status: status ?? null,
     ...(typeof id === 'string' && id !== '' ? { requestId: id } : null),

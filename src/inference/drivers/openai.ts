@@ -78,7 +78,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
     const close = (): void => void reader?.cancel().catch(() => {});
     try {
       const response = await watch.race(send(request, watch.signal, isStream));
-      watch.heard(false);
+      watch.received(false);
       const { status, headers } = response;
       const origin = { status, headers: headerMap(headers), server, now: clock.now() };
       answer = new ChatAnswer(origin, api?.format);
@@ -89,7 +89,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         const { done, value } = await reader.read();
         if (done) break;
         const chunks = answer.feed(value);
-        watch.heard(isStream ? answer.hasBegun : value.some(hasContent));
+        watch.received(isStream ? answer.hasBegun : value.some(hasContent));
         for (const chunk of chunks) yield chunk;
       }
       watch.signal.throwIfAborted();

@@ -196,13 +196,13 @@ export function isErrorBody(json: unknown): boolean {
   if (Array.isArray(json)) return json.length > 0 && isErrorBody(json[0]);
   if (!isRecord(json)) return false;
   const { error, choices } = json;
-  if (isTold(error)) return true;
+  if (isReported(error)) return true;
   if (Array.isArray(choices)) {
     const first: unknown = choices[0];
-    return isRecord(first) && isTold(first['error']);
+    return isRecord(first) && isReported(first['error']);
   }
   return json['type'] === 'error' || json['object'] === 'error' || isRecord(error);
 }
 
-const isTold = (error: unknown): boolean =>
+const isReported = (error: unknown): boolean =>
   (typeof error === 'string' && error !== '') || (isRecord(error) && Object.keys(error).length > 0);

@@ -31,7 +31,7 @@ describe('RequestWatch', () => {
     async (jump) => {
       const { clock, watch } = watched();
       await clock.advance(40);
-      watch.heard(true);
+      watch.received(true);
       watch.listen();
       clock.jumpWall(jump);
       await clock.advance(49);
@@ -45,7 +45,7 @@ describe('RequestWatch', () => {
     const { clock, watch } = watched();
     for (let i = 0; i < 9; i++) {
       await clock.advance(10);
-      watch.heard(false);
+      watch.received(false);
       watch.listen();
     }
     expect(watch.isOver).toBe(false);
@@ -57,7 +57,7 @@ describe('RequestWatch', () => {
     const { clock, watch } = watched();
     for (let i = 0; i < 5; i++) {
       await clock.advance(40);
-      watch.heard(true);
+      watch.received(true);
       watch.listen();
     }
     await clock.advance(49);
@@ -68,7 +68,7 @@ describe('RequestWatch', () => {
 
   it('does not count the time of the reader', async () => {
     const { clock, watch } = watched();
-    watch.heard(true);
+    watch.received(true);
     await clock.advance(500);
     expect(watch.isOver).toBe(false);
     watch.listen();
@@ -109,7 +109,7 @@ describe('RequestWatch', () => {
 
   it('never times out with Infinity', () => {
     const { clock, watch } = watched(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    watch.heard(true);
+    watch.received(true);
     expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -82,7 +82,7 @@ export class RequestWatch {
   }
 
   /** Records a chunk; the idle limit applies from the first chunk of the answer. */
-  heard(isAnswer: boolean): void {
+  received(isAnswer: boolean): void {
     this.#isListening = false;
     if (!isAnswer || this.#hasBegun) return;
     this.#hasBegun = true;

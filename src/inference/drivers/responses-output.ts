@@ -14,7 +14,7 @@ export interface OutputItem {
   name: string;
   args: string;
   /** Characters of the arguments that were emitted. */
-  told: number;
+  emitted: number;
   /** Position among the calls that have a name; -1 until then. */
   call: number;
   /** The complete item. */

@@ -188,7 +188,7 @@ class ResponsesStream implements AnswerStream {
       callId: '',
       name: '',
       args: '',
-      told: 0,
+      emitted: 0,
       call: -1,
       whole: null,
     };
@@ -248,22 +248,22 @@ class ResponsesStream implements AnswerStream {
 
   #growCall(item: OutputItem, delta: string, out: InferenceChunk[]): void {
     item.args += delta;
-    if (delta !== '') this.#tellCall(item, out);
+    if (delta !== '') this.#emitCall(item, out);
   }
 
   #nameCall(item: OutputItem, source: Record<string, unknown>, out: InferenceChunk[]): void {
     item.callId ||= string(source['call_id']);
     item.name ||= string(source['name']);
-    if (item.call < 0 || item.told < item.args.length) this.#tellCall(item, out);
+    if (item.call < 0 || item.emitted < item.args.length) this.#emitCall(item, out);
   }
 
   /** Emits what is new in a call once it has a name. */
-  #tellCall(item: OutputItem, out: InferenceChunk[]): void {
+  #emitCall(item: OutputItem, out: InferenceChunk[]): void {
     const { callId, name, args } = item;
     if (name === '') return;
     if (item.call < 0) item.call = this.#calls++;
-    const argsDelta = args.slice(item.told);
-    item.told = args.length;
+    const argsDelta = args.slice(item.emitted);
+    item.emitted = args.length;
     out.push({ type: 'tool_call', index: item.call, id: callId || null, name, argsDelta });
   }
 }

@@ -9,7 +9,7 @@ interface PartialToolCall {
   name: string;
   args: string;
   /** Arguments that arrived before the name. */
-  untold: string;
+  unsent: string;
   /** Progress of the arguments: an open object is not parsed with every chunk. */
   readonly shape: JsonShape;
   /** Position among the calls that have a name; -1 until then. */
@@ -91,19 +91,19 @@ export class ToolCallAssembler {
     }
     call.name ||= name;
     call.args += args;
-    call.untold += args;
+    call.unsent += args;
     call.shape.read(args);
     call.extra = piece['extra_content'] ?? call.extra;
     call.isCustom ||= isRecord(custom);
-    this.#tell(call, out);
+    this.#emit(call, out);
   }
 
   /** Emits a call once it has a name. */
-  #tell(call: PartialToolCall, out: InferenceChunk[]): void {
+  #emit(call: PartialToolCall, out: InferenceChunk[]): void {
     if (call.name === '') return;
     if (call.place < 0) call.place = this.#named++;
-    const { place: index, id, name, untold: argsDelta } = call;
-    call.untold = '';
+    const { place: index, id, name, unsent: argsDelta } = call;
+    call.unsent = '';
     out.push({ type: 'tool_call', index, id: id || null, name, argsDelta });
   }
 
@@ -134,7 +134,7 @@ export class ToolCallAssembler {
       id: '',
       name: '',
       args: '',
-      untold: '',
+      unsent: '',
       shape: new JsonShape(),
       place: -1,
       extra: null,

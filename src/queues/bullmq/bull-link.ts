@@ -131,10 +131,10 @@ function newWorker(bull: Bull, options: BullLinkOptions): JobWorker {
       const outcome = await process({ data, takes, promote });
       if (outcome === 'done') return;
       // a delayed job wakes an idle process, a waiting one does not
-      const afterMs = outcome === 'give back' ? 1 : outcome.afterMs;
+      const afterMs = outcome === 'return' ? 1 : outcome.afterMs;
       await job.moveToDelayed(Date.now() + afterMs, token);
       // give other processes time, so that this one does not take the same job next
-      if (outcome === 'give back') await rest();
+      if (outcome === 'return') await rest();
       throw new bull.DelayedError();
     },
     { ...workerOptions, connection: { ...postgres, ...target.options }, prefix, concurrency },

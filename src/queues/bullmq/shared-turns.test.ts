@@ -93,12 +93,7 @@ describe('the turns of one process in a shared queue', () => {
     const outcomes = [];
     for (let takes = 1; takes <= 15; takes++)
       outcomes.push(await turns.work(job({ sessionId: 'a', agent: 'there' }, takes)));
-    expect(outcomes.slice(0, 4)).toEqual([
-      'give back',
-      { afterMs: 200 },
-      'give back',
-      { afterMs: 400 },
-    ]);
+    expect(outcomes.slice(0, 4)).toEqual(['return', { afterMs: 200 }, 'return', { afterMs: 400 }]);
     expect(outcomes.slice(-2)).toEqual([{ afterMs: 12_800 }, 'done']);
     void turns.work(job({ sessionId: 'b', agent: 'here' }));
     // stopping a session needs no agent
@@ -111,11 +106,11 @@ describe('the turns of one process in a shared queue', () => {
     const first = turns.work(job({ sessionId: 'a' }));
     const again = turns.work(job({ sessionId: 'a' }));
     const drained = turns.drain();
-    expect(await turns.work(job({ sessionId: 'b' }))).toBe('give back');
+    expect(await turns.work(job({ sessionId: 'b' }))).toBe('return');
     expect([turns.free, turns.tryAdd('b', {})]).toEqual([0, false]);
     await end('a');
     await drained;
-    expect([await first, await again]).toEqual(['give back', 'give back']);
+    expect([await first, await again]).toEqual(['return', 'return']);
     expect(began).toEqual(['a']);
   });
 });

@@ -22,7 +22,7 @@ export interface TakenJob {
  * Outcome of a job: it is done, another process should take it, or it should be taken again after `afterMs`
  * milliseconds.
  */
-export type JobOutcome = 'done' | 'give back' | { readonly afterMs: number };
+export type JobOutcome = 'done' | 'return' | { readonly afterMs: number };
 
 interface PutOff {
   readonly job: TakenJob;
@@ -87,7 +87,7 @@ export class SharedTurns {
   async work(job: TakenJob): Promise<JobOutcome> {
     const { data, takes } = job;
     const { sessionId, agent, isUrgent = false } = data;
-    if (this.#isDraining) return 'give back';
+    if (this.#isDraining) return 'return';
     if (!isUrgent) {
       if (this.#agents?.has(agent) === false) return elsewhere(takes);
       if (!this.#local.isRunning(sessionId) && !this.#local.canBegin(data))
@@ -99,7 +99,7 @@ export class SharedTurns {
       void this.#local.add(sessionId, data);
     });
     // the session may have been handed over
-    return this.#isDraining ? 'give back' : 'done';
+    return this.#isDraining ? 'return' : 'done';
   }
 
   /** Starts no more sessions, and resolves when all running ones have ended. */
@@ -131,10 +131,10 @@ export class SharedTurns {
 
 /**
  * Returns the outcome for a job of an agent that this process does not have. A delayed job mostly comes back to the
- * same process; one that is given back goes to another.
+ * same process; one that is returned goes to another.
  */
 function elsewhere(takes: number): JobOutcome {
   if (takes >= MOST_TAKES) return 'done';
-  if (takes % 2 === 1) return 'give back';
+  if (takes % 2 === 1) return 'return';
   return { afterMs: Math.min(LONGEST_ELSEWHERE_MS, ELSEWHERE_MS * 2 ** (takes / 2)) };
 }

@@ -66,7 +66,7 @@ function emptyBus(): { readonly bus: MessageBus; handlers(): BusHandlers } {
 }
 
 describe('a process on a bus', () => {
-  it('asks the others for work, and tells all of them what has changed', async () => {
+  it('asks the others for work, and notifies all of them of changes', async () => {
     const bus = inProcessBus();
     const [a, b] = [processOn(bus, 'a'), processOn(bus, 'b')];
     await moment();

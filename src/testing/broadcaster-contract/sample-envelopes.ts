@@ -79,7 +79,7 @@ export function largest(
   };
   const [empty, ten] = [cost(''), cost('x'.repeat(10))];
   holds(empty > 0 && ten > empty, 'a longer text costs more');
-  const room = Math.floor((frameBytes - empty) / ((ten - empty) / 10));
-  holds(room > 0, `there is space for a text: an empty one costs ${empty} of ${frameBytes}`);
-  return sessionWith('x'.repeat(room), channel);
+  const space = Math.floor((frameBytes - empty) / ((ten - empty) / 10));
+  holds(space > 0, `there is space for a text: an empty one costs ${empty} of ${frameBytes}`);
+  return sessionWith('x'.repeat(space), channel);
 }

@@ -126,7 +126,7 @@ export const leaseCases: readonly HarnessCase[] = [
         same(await store.claim(id, { worker: fresh('wrk'), ttlMs: 1 }), null, 'a claim of it');
       }
       same((await row(lost.id)).worker === worker, false, 'whether the lost one is held again');
-      same((await row(returned.id)).worker, null, 'the holder of the one given back');
+      same((await row(returned.id)).worker, null, 'the holder of the released one');
       same((await row(other.id)).worker, other.worker, 'the holder of another one');
       const ofAnother = { worker: fresh('wrk'), ttlMs: 1, leases };
       same(await store.renew(ofAnother), [], 'of a worker without leases');

@@ -202,7 +202,7 @@ export function sessionController(
 const stopShown = (store: SessionViewStore): string | null =>
   store.view().state.stop?.timestamp ?? null;
 
-/** As it was on the screen when the button was pressed: a later try answers the same call. */
+/** As it was shown when the button was pressed: a later try answers the same call. */
 function shownCall(store: SessionViewStore, callId: string): readonly [] | readonly [ShownCall] {
   const { approvals } = store.view().state;
   const approval = approvals.find(({ tool_call_id }) => tool_call_id === callId);

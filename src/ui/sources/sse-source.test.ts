@@ -13,7 +13,7 @@ const quick = { minMs: 1, maxMs: 4 };
 /** Ends a wait that never succeeds; a busy machine may take long. */
 const soon = (holds: () => void): Promise<void> => vi.waitFor(holds, 15_000);
 
-interface Heard {
+interface Received {
   readonly envelopes: Envelope[];
   readonly connections: Connection[];
   readonly errors: SourceError[];
@@ -21,8 +21,8 @@ interface Heard {
   readonly close: () => void;
 }
 
-function hear(source: EnvelopeSource, place: () => LogPlace | null = () => null): Heard {
-  const heard = {
+function listen(source: EnvelopeSource, place: () => LogPlace | null = () => null): Received {
+  const received = {
     envelopes: [] as Envelope[],
     connections: [] as Connection[],
     errors: [] as SourceError[],
@@ -30,15 +30,15 @@ function hear(source: EnvelopeSource, place: () => LogPlace | null = () => null)
   };
   const close = source.open(
     {
-      envelope: (envelope) => heard.envelopes.push(envelope),
-      connection: (state) => heard.connections.push(state),
-      stale: () => heard.stale++,
-      failed: (error) => heard.errors.push(error as SourceError),
+      envelope: (envelope) => received.envelopes.push(envelope),
+      connection: (state) => received.connections.push(state),
+      stale: () => received.stale++,
+      failed: (error) => received.errors.push(error as SourceError),
     },
     place,
   );
   onTestFinished(close);
-  return Object.assign(heard, { close });
+  return Object.assign(received, { close });
 }
 
 const text = (envelope: Envelope): string =>
@@ -65,10 +65,10 @@ const open = async (
   replies: readonly Reply[],
   more: Partial<SseSourceOptions> = {},
   place?: () => LogPlace | null,
-): Promise<Heard & { readonly server: Awaited<ReturnType<typeof serve>> }> => {
+): Promise<Received & { readonly server: Awaited<ReturnType<typeof serve>> }> => {
   const server = await serve(...replies);
   return Object.assign(
-    hear(sseSource({ url: `${server.url}/live`, backoff: quick, ...more }), place),
+    listen(sseSource({ url: `${server.url}/live`, backoff: quick, ...more }), place),
     { server },
   );
 };
@@ -77,19 +77,19 @@ describe('sseSource', () => {
   it('reads envelopes and reports that it is live', async () => {
     const wire = new Wire();
     const all = [wire.started(), wire.user('größe 👩‍🚀'), wire.chunk('a', 0)];
-    const heard = await open([stream(': hello\n\n', ...all.map(text))]);
-    await soon(() => expect(heard.envelopes).toEqual(all));
-    expect(heard.connections).toEqual(['connecting', 'live']);
-    expect(heard.server.requests[0]?.headers).toMatchObject({ accept: 'text/event-stream' });
-    expect(heard.server.requests[0]?.headers['last-event-id']).toBeUndefined();
+    const received = await open([stream(': hello\n\n', ...all.map(text))]);
+    await soon(() => expect(received.envelopes).toEqual(all));
+    expect(received.connections).toEqual(['connecting', 'live']);
+    expect(received.server.requests[0]?.headers).toMatchObject({ accept: 'text/event-stream' });
+    expect(received.server.requests[0]?.headers['last-event-id']).toBeUndefined();
   });
 
   it('reads bytes that are split inside a character', async () => {
     const envelope = new Wire().user('👩‍🚀 über');
     const bytes = new TextEncoder().encode(text(envelope));
     const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
-    const heard = await open([stream(...pieces)]);
-    await soon(() => expect(heard.envelopes).toEqual([envelope]));
+    const received = await open([stream(...pieces)]);
+    await soon(() => expect(received.envelopes).toEqual([envelope]));
   });
 
   it('reads headers before each request', async () => {
@@ -97,9 +97,9 @@ describe('sseSource', () => {
     const headers = async (): Promise<Record<string, string>> => ({
       authorization: `Bearer ${++token}`,
     });
-    const heard = await open([ended(), stream()], { headers });
-    await soon(() => expect(heard.server.requests).toHaveLength(2));
-    expect(heard.server.requests.map((request) => request.headers.authorization)).toEqual([
+    const received = await open([ended(), stream()], { headers });
+    await soon(() => expect(received.server.requests).toHaveLength(2));
+    expect(received.server.requests.map((request) => request.headers.authorization)).toEqual([
       'Bearer 1',
       'Bearer 2',
     ]);
@@ -107,9 +107,9 @@ describe('sseSource', () => {
 
   it('reconnects with the known position, else with the last id', async () => {
     const wire = new Wire();
-    const heard = await open([ended(text(wire.started())), stream()]);
-    await soon(() => expect(heard.server.requests).toHaveLength(2));
-    expect(heard.server.requests[1]?.headers['last-event-id']).toBe('1@exe_1');
+    const received = await open([ended(text(wire.started())), stream()]);
+    await soon(() => expect(received.server.requests).toHaveLength(2));
+    expect(received.server.requests[1]?.headers['last-event-id']).toBe('1@exe_1');
 
     const place = { executionId: 'exe ä', after: 7 };
     const other = await open([stream()], {}, () => place);
@@ -139,25 +139,25 @@ describe('sseSource', () => {
   it.each([401, 403, 404, 410, 400])(
     'stops permanently after %i and explains what to check',
     async (status) => {
-      const heard = await open([json({}, status), stream()]);
-      await soon(() => expect(heard.errors).toHaveLength(1));
+      const received = await open([json({}, status), stream()]);
+      await soon(() => expect(received.errors).toHaveLength(1));
       await new Promise((resolve) => setTimeout(resolve, 30));
-      expect(heard.server.requests).toHaveLength(1);
-      expect(heard.errors[0]).toMatchObject({ isFinal: true, status });
-      expect(heard.errors[0]?.message).toContain('Check');
-      expect(heard.connections.at(-1)).toBe('offline');
+      expect(received.server.requests).toHaveLength(1);
+      expect(received.errors[0]).toMatchObject({ isFinal: true, status });
+      expect(received.errors[0]?.message).toContain('Check');
+      expect(received.connections.at(-1)).toBe('offline');
     },
   );
 
   it('continues after errors of the server', async () => {
-    const heard = await open([json({}, 500), json({}, 502), json({}, 429), stream()]);
-    await soon(() => expect(heard.connections.at(-1)).toBe('live'));
-    expect(heard.errors).toMatchObject([
+    const received = await open([json({}, 500), json({}, 502), json({}, 429), stream()]);
+    await soon(() => expect(received.connections.at(-1)).toBe('live'));
+    expect(received.errors).toMatchObject([
       { code: 'unreachable', status: 502 },
       { code: 'unreachable', status: 429 },
     ]);
-    expect(heard.connections.slice(0, 2)).toEqual(['connecting', 'connecting']);
-    expect(heard.connections).toContain('offline');
+    expect(received.connections.slice(0, 2)).toEqual(['connecting', 'connecting']);
+    expect(received.connections).toContain('offline');
   });
 
   it('obeys Retry-After', async () => {
@@ -179,19 +179,19 @@ describe('sseSource', () => {
       times.push(performance.now());
       void ended('retry: 40\n\n')(response, {} as never);
     };
-    const heard = await open([hangUp, hangUp, hangUp, hangUp, stream()], {
+    const received = await open([hangUp, hangUp, hangUp, hangUp, stream()], {
       backoff: { random: () => 1 },
     });
-    await soon(() => expect(heard.server.requests).toHaveLength(5));
+    await soon(() => expect(received.server.requests).toHaveLength(5));
     const waits = times.slice(1).map((time, i) => time - times[i]!);
     expect(waits[0]).toBeGreaterThan(35);
     expect(waits[2]).toBeGreaterThan(150);
   });
 
   it('reports a page instead of a stream immediately', async () => {
-    const heard = await open([json('<html>', 200, { 'content-type': 'text/html' }), stream()]);
-    await soon(() => expect(heard.errors).toHaveLength(1));
-    expect(heard.errors[0]).toMatchObject({
+    const received = await open([json('<html>', 200, { 'content-type': 'text/html' }), stream()]);
+    await soon(() => expect(received.errors).toHaveLength(1));
+    expect(received.errors[0]).toMatchObject({
       code: 'unreadable',
       message: expect.stringContaining('text/html'),
     });
@@ -200,7 +200,7 @@ describe('sseSource', () => {
   it('reports and skips invalid events, and skips unknown ones', async () => {
     const wire = new Wire();
     const last = wire.started();
-    const heard = await open([
+    const received = await open([
       stream(
         'event: agent.status\ndata: {"type":\n\n',
         'event: agent.status\ndata: {"type":"agent.status","payload":7}\n\n',
@@ -210,23 +210,23 @@ describe('sseSource', () => {
         text(last),
       ),
     ]);
-    await soon(() => expect(heard.envelopes).toEqual([last]));
-    expect(heard.errors.map(({ code }) => code)).toEqual([
+    await soon(() => expect(received.envelopes).toEqual([last]));
+    expect(received.errors.map(({ code }) => code)).toEqual([
       'unreadable',
       'unreadable',
       'unreadable',
     ]);
-    expect(heard.stale).toBe(1);
+    expect(received.stale).toBe(1);
   });
 
   it('close ends the connection', async () => {
-    const heard = await open([stream(text(new Wire().started()))]);
-    await soon(() => expect(heard.envelopes).toHaveLength(1));
-    heard.close();
-    await heard.server.requests[0]?.left;
+    const received = await open([stream(text(new Wire().started()))]);
+    await soon(() => expect(received.envelopes).toHaveLength(1));
+    received.close();
+    await received.server.requests[0]?.left;
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(heard.server.requests).toHaveLength(1);
-    expect(heard.errors).toEqual([]);
+    expect(received.server.requests).toHaveLength(1);
+    expect(received.errors).toEqual([]);
   });
 
   it('errors contain no token', async () => {
@@ -236,13 +236,13 @@ describe('sseSource', () => {
       headers: { authorization: secret },
       url: `${server.url}/live?token=${secret}`,
     };
-    const heard = hear(sseSource(options));
-    await soon(() => expect(heard.errors).toHaveLength(1));
+    const received = listen(sseSource(options));
+    await soon(() => expect(received.errors).toHaveLength(1));
     const source = sseSource({ ...options, refillUrl: options.url });
     const failure = await source
       .refill?.(null, new AbortController().signal)
       .catch((error: unknown) => error);
-    expect(`${heard.errors[0]?.message} ${String(failure)}`).not.toContain(secret);
+    expect(`${received.errors[0]?.message} ${String(failure)}`).not.toContain(secret);
   });
 });
 

@@ -179,7 +179,7 @@ const migrations: readonly ((schema: string) => string)[] = [
     create trigger forget_messages after delete on ${schema}.sessions for each row
       execute function ${schema}.forget_messages();`,
   (schema) => `alter table ${schema}.sessions add column lease_ms float8 not null default 0;`,
-  // by a trigger, so that what release 0.1.0 lets wait is remembered too. A call that was sealed while it waited was
+  // by a trigger, so that what release 0.1.0 lets wait is remembered too. A call that was closed while it waited was
   // never started
   (schema) => `
     create table ${schema}.waits (

@@ -1,7 +1,7 @@
 /**
  * Rows are kept in the order in which they are written, beside an index, and not inside the index: what many sessions
  * write at once then fills few pages, and pages are what a commit costs. For the same reason history is indexed by era
- * first, a stretch of about a thousand commits of the whole file: the newest entries of all sessions stand together, and
+ * first, a range of about a thousand commits of the whole file: the newest entries of all sessions stand together, and
  * `eras` says where those of one session are.
  *
  * Each brings a file from the version before to the next. None is ever changed: a test compares their hashes, and
@@ -209,7 +209,7 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN lease_end INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 0;
   `,
-  // by a trigger, so that what release 0.1.0 lets wait is remembered too. A call that was sealed while it waited was
+  // by a trigger, so that what release 0.1.0 lets wait is remembered too. A call that was closed while it waited was
   // never started
   `
   CREATE TABLE waits (
