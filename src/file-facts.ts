@@ -47,6 +47,9 @@ export const bytesOf = (data: string): number =>
 export const isRaster = (mediaType: string): boolean =>
   /^image\/(?:png|jpeg|gif|webp)$/.test(mediaType);
 
+/** Whether it is a vector graphic, which no provider reads. */
+export const isVector = (mediaType: string): boolean => mediaType === 'image/svg+xml';
+
 /** Describes an image or a file: `Image (image/png, 5.1 KB)`, `File "a.pdf" at https://…`. */
 export function fileText({ type, mediaType, filename, url, bytes }: FileFacts): string {
   const name = filename === undefined ? '' : ` "${filename}"`;

@@ -117,6 +117,9 @@ function encoded(text: string): string {
   return btoa(binary);
 }
 
+/** Why a vector graphic is left out: every provider rejects the request, and each later one that repeats it. */
+export const noVector = 'models read no vector graphics';
+
 /** Describes a part that a wire does not accept, for the text that replaces it. */
 export function leftOut(part: ImagePart | FilePart, why: string): string {
   const { data, url, mediaType } = sourceOf(part);

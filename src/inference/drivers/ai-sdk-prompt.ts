@@ -1,4 +1,5 @@
 import { show } from '../../errors/agent-error.ts';
+import { isVector } from '../../file-facts.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import { isBlank, spokenParts, type ContentPart } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
@@ -9,7 +10,7 @@ import { markedSystem, type AiSdkMarkWire } from './ai-sdk-marks.ts';
 import { assistantParts } from './ai-sdk-parts.ts';
 import { resultOutput } from './ai-sdk-result.ts';
 import type { CacheMarks } from './cache-marks.ts';
-import { leftOut, sourceOf } from '../../messages/media-type.ts';
+import { leftOut, noVector, sourceOf } from '../../messages/media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
 export interface ModelFacts {
@@ -108,9 +109,13 @@ function promptMessage(message: Message, about: ModelFacts, isFirst: boolean): o
 /** Packages that reject a system message after another message. */
 const systemFirst = /anthropic|google|vertex|bedrock/;
 
+/** Packages that throw for images by an address that they do not list. */
+const needsBytes = /^amazon-bedrock/;
+
 function promptPart(part: ContentPart, about: ModelFacts): object {
   if (part.type === 'text') return part;
   const { data, url: address = '', mediaType } = sourceOf(part);
+  if (isVector(mediaType)) return { type: 'text', text: leftOut(part, noVector) };
   const isV4 = about.version === 'v4';
   const filename = part.type === 'file' && part.filename ? { filename: part.filename } : null;
   // the packages expect bytes, also for data URLs
@@ -118,7 +123,9 @@ function promptPart(part: ContentPart, about: ModelFacts): object {
     return { type: 'file', data: isV4 ? { type: 'data', data } : data, mediaType, ...filename };
   const url = addressOf(address);
   // most packages send images by any address, and throw for other files
-  if (!mediaType.startsWith('image/') && !isSupported(about.supportedUrls, mediaType, url.href))
+  const isStrict = needsBytes.test(about.provider);
+  const known = isStrict ? (about.supportedUrls ?? {}) : about.supportedUrls;
+  if ((isStrict || !mediaType.startsWith('image/')) && !isSupported(known, mediaType, url.href))
     return { type: 'text', text: leftOut(part, 'this provider accepts no such file by address') };
   return { type: 'file', data: isV4 ? { type: 'url', url } : url, mediaType, ...filename };
 }

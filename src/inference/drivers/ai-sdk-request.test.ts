@@ -112,6 +112,15 @@ describe('a request to an AI SDK model', () => {
     expect(sent('v4')).toMatchObject([{ content: [{ type: 'file', ...v4 }] }]);
   });
 
+  it('has a text in place of an image by its address for Bedrock, whose package throws', () => {
+    const url = 'https://x.org/a.png';
+    expect(prompt([Message.user([{ type: 'image', url }])], 'v3', 'amazon-bedrock')).toMatchObject([
+      {
+        content: [{ type: 'text', text: expect.stringContaining(`at ${url} left out`) as string }],
+      },
+    ]);
+  });
+
   it('fails without a retry on an invalid URL', () => {
     expect(() => prompt([Message.user([{ type: 'image', url: 'a.png' }])])).toThrow(/"a\.png"/);
   });

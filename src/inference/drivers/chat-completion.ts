@@ -2,7 +2,7 @@ import { isRecord } from '../../json.ts';
 import { isBlank } from '../../messages/content-part.ts';
 import type { InferenceResponse } from '../inference-driver.ts';
 import { finishReasonOf } from '../finish-word.ts';
-import { spokenIn, string } from './chat-message.ts';
+import { imageParts, imagesIn, spokenIn, string } from './chat-message.ts';
 import { usageIn } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
 import { ReasoningCollector } from './provider-state.ts';
@@ -26,6 +26,7 @@ export function readCompletion(
   const toolCalls = calls.list(finishReasonOf(word, false) === 'length');
   const { text, reasoning, refusal } = spokenIn(message, new ReasoningParts());
   const { think, said } = splitThink(text);
+  const files = imageParts(new Set(imagesIn(message)));
   const report = usageIn(body);
   const kept = new ReasoningCollector();
   kept.read(message);
@@ -36,8 +37,13 @@ export function readCompletion(
     toolCalls,
     reasoning: reasoning || think,
     refusal: refusal || null,
-    finishReason: finishReasonOf(word, toolCalls.length > 0, isBlank(said) && !refusal),
+    finishReason: finishReasonOf(
+      word,
+      toolCalls.length > 0,
+      isBlank(said) && files.length === 0 && !refusal,
+    ),
     ...(word === null ? null : { rawFinishReason: word }),
+    ...(files.length > 0 ? { files } : null),
     usage: report?.usage ?? null,
     ...(report?.cost == null ? null : { cost: report.cost }),
     ...(metadata ? { metadata } : null),

@@ -1,4 +1,6 @@
 import { isRecord, jsonText, parseJson } from '../../json.ts';
+import type { ImagePart } from '../../messages/content-part.ts';
+import { dataUrl } from '../../messages/media-type.ts';
 import type { InferredToolCall } from '../inference-driver.ts';
 import type { ReasoningParts } from './reasoning-parts.ts';
 
@@ -46,6 +48,24 @@ function reasoningIn(message: Record<string, unknown>, parts: ReasoningParts): s
   const indexOf = (one: unknown): unknown => (isRecord(one) ? (one['index'] ?? null) : null);
   return details.map((one: unknown) => parts.add(indexOf(one), partText(one))).join('');
 }
+
+/** Returns the addresses of images in a message or a delta, beside its text (OpenRouter) or among its parts. */
+export function imagesIn({ images, content }: Record<string, unknown>): string[] {
+  if (images === undefined && !Array.isArray(content)) return noImages;
+  return [images, content].flatMap((list) => (Array.isArray(list) ? list : [])).flatMap(addressIn);
+}
+
+const noImages: string[] = [];
+
+function addressIn(part: unknown): string[] {
+  const given = isRecord(part) ? part['image_url'] : undefined;
+  const url = isRecord(given) ? given['url'] : given;
+  return typeof url === 'string' && /^(?:data:image\/|https?:)/i.test(url) ? [url] : [];
+}
+
+/** Returns images as parts of a message. Their addresses are never fetched. */
+export const imageParts = (urls: Iterable<string>): ImagePart[] =>
+  [...urls].map((url) => ({ type: 'image', ...(dataUrl(url) ?? { url }) }));
 
 function partText(part: unknown): string {
   if (typeof part === 'string') return part;

@@ -5,7 +5,7 @@ import type { PartialAnswer } from '../inference-error.ts';
 import type { ProviderReport } from '../model-call-info.ts';
 import { finishReasonOf } from '../finish-word.ts';
 import type { AnswerStream } from './answer-format.ts';
-import { spokenIn, string } from './chat-message.ts';
+import { imageParts, imagesIn, spokenIn, string } from './chat-message.ts';
 import { usageIn, type ChatUsage } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
 import { ReasoningCollector, stateKeys } from './provider-state.ts';
@@ -27,6 +27,8 @@ export class ChatStream implements AnswerStream {
   #reports = 0;
   #endsWithReport = false;
   #hasChoice = false;
+  /** Addresses of images; some servers repeat them. */
+  readonly #images = new Set<string>();
   readonly #calls = new ToolCallAssembler();
   readonly #think = new ThinkFilter();
   readonly #kept = new ReasoningCollector();
@@ -102,9 +104,10 @@ export class ChatStream implements AnswerStream {
       finishReason: finishReasonOf(
         this.#word,
         hasCalls,
-        isBlank(this.#content) && this.#refusal === '',
+        isBlank(this.#content) && this.#images.size === 0 && this.#refusal === '',
       ),
       ...(this.#word === null ? null : { rawFinishReason: this.#word }),
+      ...(this.#images.size > 0 ? { files: imageParts(this.#images) } : null),
       usage: this.#report?.usage ?? null,
       ...(this.#report?.cost == null ? null : { cost: this.#report.cost }),
       ...(metadata ? { metadata } : null),
@@ -127,6 +130,7 @@ export class ChatStream implements AnswerStream {
     if (reasoning !== '' || stateKeys.some((key) => key in delta)) this.#kept.read(delta);
     if (reasoning !== '') out.push({ type: 'reasoning', text: reasoning });
     if (refusal !== '') this.#refusal += refusal;
+    for (const url of imagesIn(delta)) this.#images.add(url);
     if (text !== '') {
       const said = this.#think.push(text);
       const thought = this.#think.takeThought();

@@ -1,3 +1,4 @@
+import { isVector } from '../../file-facts.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
 import {
   isBlank,
@@ -11,7 +12,7 @@ import type { InferenceRequest } from '../inference-driver.ts';
 import { SYSTEM, type CacheMarks, type MarkWire } from './cache-marks.ts';
 import { withMark } from './chat-marks.ts';
 import { fieldsFor, type ProviderFields } from './provider-state.ts';
-import { leftOut, sourceOf } from '../../messages/media-type.ts';
+import { leftOut, noVector, sourceOf } from '../../messages/media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
 /** Names that differ between OpenAI and compatible servers. */
@@ -118,6 +119,7 @@ function wirePart(part: ContentPart, server: string): JsonValue {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { data, url: address, mediaType } = sourceOf(part);
   const url = address ?? `data:${mediaType};base64,${data ?? ''}`;
+  if (isVector(mediaType)) return { type: 'text', text: leftOut(part, noVector) };
   if (part.type === 'image' || mediaType.startsWith('image/'))
     return { type: 'image_url', image_url: { url } };
   if (mediaType.startsWith('audio/') && data !== undefined) {

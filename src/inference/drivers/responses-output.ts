@@ -1,5 +1,6 @@
 import type { ErrorReport } from '../../errors/error-record.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
+import type { ImagePart } from '../../messages/content-part.ts';
 import { string } from './chat-message.ts';
 import { callTypes } from './responses-state.ts';
 
@@ -32,6 +33,21 @@ export function partsOf(content: unknown): { readonly text: string; readonly ref
   return said;
 }
 
+/** Returns the images that built-in tools made, in the order of their items. */
+export function filesOf(items: Iterable<OutputItem>): ImagePart[] {
+  const files: ImagePart[] = [];
+  for (const { type, whole } of items) {
+    const { result: data, output_format: format } = whole ?? {};
+    if (!isImage(type, data)) continue;
+    const mediaType = typeof format === 'string' ? `image/${format}` : undefined;
+    files.push({ type: 'image', data, ...(mediaType !== undefined && { mediaType }) });
+  }
+  return files;
+}
+
+const isImage = (type: string, data: unknown): data is string =>
+  type === 'image_generation_call' && typeof data === 'string' && data !== '';
+
 /** Returns an item as the state stores it; null if it cannot be sent back. */
 export function keptItem({ type, text, call, whole }: OutputItem): JsonObject | null {
   const source = (whole ?? {}) as JsonObject; // parsed from JSON
@@ -55,6 +71,11 @@ export function keptItem({ type, text, call, whole }: OutputItem): JsonObject | 
   if (whole === null) return null;
   // a summary is required, and some servers send none
   if (type === 'reasoning') return isReadable(source) ? { summary: [], ...more } : null;
+  // the message has the image as a part
+  if (isImage(type, source['result'])) {
+    const { result: _image, ...call } = source;
+    return call;
+  }
   // other built-in calls require their id
   return type === 'web_search_call' ? { ...more, status: source['status'] ?? null } : source;
 }

@@ -1,5 +1,6 @@
 import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
-import { isBlank } from '../../messages/content-part.ts';
+import { isBlank, type FilePart, type ImagePart } from '../../messages/content-part.ts';
+import { leftOut, sourceOf } from '../../messages/media-type.ts';
 import type { Message } from '../../messages/message.ts';
 import { sentCall, type ToolCall } from '../../messages/tool-call.ts';
 import { wireName } from './wire-ids.ts';
@@ -59,12 +60,16 @@ export function assistantItems(
 ): JsonObject[] {
   const { toolCalls, text } = message;
   const kept = ownItems(message, origin);
-  if (kept === null)
+  if (kept === null) {
+    const notes = filesIn(message).map((file) => leftOut(file, 'this model did not create it'));
+    const said = [text, ...notes].filter((part) => !isBlank(part)).join('\n');
     return [
-      ...(isBlank(text) ? [] : [{ role: 'assistant', content: text }]),
+      ...(said === '' ? [] : [{ role: 'assistant', content: said }]),
       ...toolCalls.map((call) => callItem(call, ids, { type: 'function_call' })),
     ];
+  }
   const items: JsonObject[] = [];
+  const files = filesIn(message);
   let at = 0;
   for (const item of kept) {
     const { length, call, annotations: _annotations, ...more } = item;
@@ -73,6 +78,9 @@ export function assistantItems(
       if (!isBlank(content)) items.push({ ...more, role: 'assistant', content });
       // the API rejects reasoning without the item that it led to
       else while (items.at(-1)?.['type'] === 'reasoning') items.pop();
+    } else if (item['type'] === 'image_generation_call' && !('result' in item)) {
+      const result = dataOf(files.shift());
+      if (result !== '') items.push({ ...item, result });
     } else {
       const called = callTypes.has(item['type']) ? toolCalls[Number(call)] : undefined;
       items.push(called ? callItem(called, ids, more) : item);
@@ -80,6 +88,12 @@ export function assistantItems(
   }
   return items;
 }
+
+const filesIn = ({ content }: Message): (ImagePart | FilePart)[] =>
+  typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
+
+const dataOf = (file: ImagePart | FilePart | undefined): string =>
+  (file && sourceOf(file).data) ?? '';
 
 /** Returns the stored items; null if they are of another origin, or the message has changed since. */
 function ownItems(message: Message, origin: StateOrigin): readonly JsonObject[] | null {

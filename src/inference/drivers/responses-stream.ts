@@ -11,7 +11,7 @@ import { usageIn, type ChatUsage } from './chat-usage.ts';
 import { reportIn } from './request-id.ts';
 import { isErrorBody } from './provider-error.ts';
 import { ReasoningParts } from './reasoning-parts.ts';
-import { keptItem, partsOf, problemIn, type OutputItem } from './responses-output.ts';
+import { filesOf, keptItem, partsOf, problemIn, type OutputItem } from './responses-output.ts';
 import { callTypes, metadataOf, type StateOrigin } from './responses-state.ts';
 
 /** Assembles an answer of the Responses API event by event, or from a whole response. */
@@ -134,7 +134,9 @@ class ResponsesStream implements AnswerStream {
     const reported = isCut && isRecord(details) ? string(details['reason']) : '';
     const word = reported || string(status);
     const refusal = items.map((item) => item.refusal).join('') || null;
-    const isEmpty = isBlank(this.#content) && toolCalls.length === 0 && refusal === null;
+    const files = filesOf(items);
+    const isEmpty =
+      isBlank(this.#content) && toolCalls.length + files.length === 0 && refusal === null;
     const reason = finishReasonOf(word, !isCut && toolCalls.length > 0, isEmpty);
     const metadata = isCut || refusal !== null ? undefined : this.#metadata(items);
     return {
@@ -145,6 +147,7 @@ class ResponsesStream implements AnswerStream {
       refusal,
       finishReason: isCut && reason === 'stop' ? 'length' : reason,
       ...(word === '' ? null : { rawFinishReason: word }),
+      ...(files.length > 0 ? { files } : null),
       usage: this.#report?.usage ?? null,
       ...(this.#report?.cost == null ? null : { cost: this.#report.cost }),
       ...(metadata ? { metadata } : null),

@@ -1,4 +1,4 @@
-import { isRaster } from '../../file-facts.ts';
+import { isRaster, isVector } from '../../file-facts.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import {
   isBlank,
@@ -7,7 +7,7 @@ import {
   type MessageContent,
 } from '../../messages/content-part.ts';
 import type { Messages } from '../../messages/messages.ts';
-import { leftOut, sourceOf } from '../../messages/media-type.ts';
+import { leftOut, noVector, sourceOf } from '../../messages/media-type.ts';
 import { assistantItems, type StateOrigin } from './responses-state.ts';
 import { wireIds } from './wire-ids.ts';
 
@@ -66,6 +66,7 @@ function wirePart(part: ContentPart): JsonObject {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
   const { data, url, mediaType } = sourceOf(part);
   const address = url ?? `data:${mediaType};base64,${data ?? ''}`;
+  if (isVector(mediaType)) return { type: 'input_text', text: leftOut(part, noVector) };
   if (part.type === 'image' || mediaType.startsWith('image/'))
     return { type: 'input_image', image_url: address };
   if (mediaType.startsWith('audio/') && data !== undefined) {
