@@ -53,6 +53,7 @@ export function addOperators(program: Command, add: Add, act: Act): void {
     .option('-a, --agent <name>', 'agent of the sessions')
     .option('-n, --limit <number>', 'maximum number', wholeNumber(1, 10_000), 100)
     .option('-y, --yes', 'no confirmation')
+    .option('--by <name>', 'who retries, for the record; default: the user of the system')
     .action(async (_options, command: Command) => {
       const { parked } = await import('./commands/parked.ts');
       await act(command, (context) => parked(context, command.opts()));

@@ -35,6 +35,12 @@ export function checkedOwner(owner: unknown): string {
   throw invalidOption('owner', owner, 'the id of the user or tenant, up to 200 characters');
 }
 
+/** Checks the name of someone who acts, for the record. */
+export function checkedActor(by: unknown): string {
+  if (isName(by)) return by;
+  throw invalidOption('by', by, 'who acts, up to 200 characters');
+}
+
 export function checkedExecutionId(id: unknown): string {
   if (isName(id)) return id;
   throw invalidOption('executionId', id, 'a text of up to 200 characters');

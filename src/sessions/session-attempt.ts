@@ -11,6 +11,7 @@ import { RowReader } from './row-reader.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { revokedBy } from './session-task.ts';
 import type { SessionWorker } from './session-worker.ts';
+import { isOutage } from './stores/store-errors.ts';
 
 /** One claim of a session, to its end: run after run, and what becomes of a failure. */
 export class SessionAttempt {
@@ -71,13 +72,16 @@ export class SessionAttempt {
     const row = await this.#current();
     if (row?.token !== lease.token) return;
     const text = failureText(thrown, lookup.redactorOf(lease.row));
-    // a stop that came meanwhile is carried out by the next try
-    const isLast =
-      row.stopReason === null ? row.tries >= MOST_TRIES : lease.row.stopReason !== null;
+    const isStopped = row.stopReason !== null;
+    const isTriedOften = row.tries >= MOST_TRIES;
+    // a stop that came meanwhile is carried out by the next try, and one that met an outage of the store by a later one
+    const isLast = isStopped
+      ? lease.row.stopReason !== null && (isTriedOften || !isOutage(thrown))
+      : isTriedOften;
     if (isLast) return this.#giveUp(text, thrown);
     const waitMs = waitAfter(Math.max(1, row.tries), leaseMs);
     await keeper.endAttempt(lease, { kind: 'retry', error: text, waitMs });
-    this.#worker.tryLater(row, row.stopReason === null ? waitMs : 0);
+    this.#worker.tryLater(row, isStopped ? 0 : waitMs);
   }
 
   /** Parks it; one that is to be stopped is stopped on its row alone. */

@@ -1,10 +1,11 @@
 import { AgentError } from '../errors/agent-error.ts';
-import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
+import { checkedActor, checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
 import { feedsOf } from './feed/feeds-of.ts';
 import { queueView, type QueueView } from './queue-view.ts';
 import { cursorOf, placeOf, type SessionLookup } from './session-lookup.ts';
 import type { AnySessionRuntime } from './session-handle.ts';
 import type { SessionRow } from './session-rows.ts';
+import { lastRetryOf, type RetryRecord } from './session.ts';
 import { workerView, type WorkerView } from './worker-view.ts';
 
 /** A parked session as operators see it, without anything of its conversation. */
@@ -19,6 +20,8 @@ export interface ParkedSession {
   /** How many processes ended in the middle of its execution. */
   readonly deaths: number;
   readonly parkedAt: string;
+  /** Who continued it the last time it was parked, and when; null where nobody did. */
+  readonly lastRetry: RetryRecord | null;
 }
 
 interface ParkedPage {
@@ -51,8 +54,11 @@ export interface SessionOperator {
   queue(): Promise<QueueView>;
   /** Parked sessions, the last changed first. */
   parked(options?: ParkedOptions): Promise<ParkedPage>;
-  /** Continues parked sessions with all counts at 0, whatever their owner. */
-  retry(sessionIds: readonly string[]): Promise<RetriedSessions>;
+  /** Continues parked sessions with all counts at 0, whatever their owner. `by` is kept with each. */
+  retry(
+    sessionIds: readonly string[],
+    options?: { readonly by?: string },
+  ): Promise<RetriedSessions>;
 }
 
 /** Rows carry the head of their state, so few are read at a time. */
@@ -71,11 +77,12 @@ export function sessionOperator(runtime: AnySessionRuntime): SessionOperator {
       return queueView(await store.workload(), runtime.clock.now());
     },
     parked: (options = {}) => parkedPage(lookup, options),
-    async retry(sessionIds) {
+    async retry(sessionIds, { by = 'operator' } = {}) {
+      checkedActor(by);
       const retried: string[] = [];
       const skipped: string[] = [];
       for (const id of new Set(sessionIds))
-        ((await retryOne(runtime, lookup, id)) ? retried : skipped).push(id);
+        ((await retryOne(runtime, lookup, id, by)) ? retried : skipped).push(id);
       return { retried, skipped };
     },
   };
@@ -122,6 +129,7 @@ function parkedSession(lookup: SessionLookup, row: SessionRow): ParkedSession {
     tries,
     deaths,
     parkedAt: parkedAt ?? updatedAt,
+    lastRetry: lastRetryOf(row),
   };
 }
 
@@ -130,11 +138,12 @@ async function retryOne(
   runtime: AnySessionRuntime,
   { store }: SessionLookup,
   id: string,
+  by: string,
 ): Promise<boolean> {
   const row = isSessionId(id) ? await store.find(id) : null;
   if (row?.phase !== 'parked') return false;
   try {
-    await runtime.retry(id, { owner: row.owner });
+    await runtime.retry(id, { owner: row.owner, by });
     return true;
   } catch (error) {
     if (AgentError.is(error, 'session_not_found')) return false;

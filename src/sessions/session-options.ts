@@ -63,6 +63,8 @@ export interface ListSessionsOptions<Name extends string = string> extends Owner
 }
 
 export interface RetryOptions extends OwnerOptions, GrantCapOptions {
+  /** Who asks for it, for the record. Default: the owner. */
+  readonly by?: string;
   /** Resolve when the session is neither busy nor about to be. */
   readonly wait?: boolean;
 }

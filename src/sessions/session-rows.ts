@@ -52,6 +52,9 @@ export interface SessionRow {
   /** Why the last try failed, or why the session is parked. */
   readonly error: string | null;
   readonly parkedAt: string | null;
+  /** Who opened it the last time it was parked, and when; null where that never happened, or was not recorded. */
+  readonly retriedBy: string | null;
+  readonly retriedAt: string | null;
   /**
    * Why an execution was stopped although its state could not be read. It is closed when the state can be read again.
    */

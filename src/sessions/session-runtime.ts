@@ -10,7 +10,7 @@ import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
 import { answerInput } from './answer-input.ts';
 import { readRules, revokeRule, type SessionRule } from './approval-rules.ts';
 import { approveAll } from './approve-all.ts';
-import { checkedOwner } from './check-names.ts';
+import { checkedActor, checkedOwner } from './check-names.ts';
 import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
@@ -166,7 +166,9 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Continues a parked session with all counts at 0, in whatever process; any other stays as it is. */
   async retry(sessionId: string, options: RetryOptions): Promise<Session> {
-    await this.#request(sessionId, options.owner, { retry: isoTime(this.clock.now()) });
+    const { owner, by = owner } = options;
+    const retry = isoTime(this.clock.now());
+    await this.#request(sessionId, owner, { retry, by: checkedActor(by) });
     return this.#result(sessionId, options, null);
   }
 

@@ -92,7 +92,7 @@ export interface CommitReceipt {
 export type SessionRequest =
   | { readonly stop: string }
   | { readonly pause: string }
-  | { readonly retry: string };
+  | { readonly retry: string; readonly by?: string };
 
 export interface LeaseSignal {
   readonly sessionId: string;
@@ -161,7 +161,7 @@ export interface SessionStore {
   /**
    * Stores a request for the worker of the session, unless it is idle. The first reason stays. A stop turns `paused`
    * and `parked` into `open`, without a wait. A `retry`, with its time, turns `parked` into `open` with all counts at
-   * 0, and has no effect in other phases. Returns the phase before the request, or null if the session does not exist.
+   * 0, records who asked `by`, and has no effect in other phases. Returns the phase before the request, or null if the session does not exist.
    */
   request(sessionId: string, request: SessionRequest): Promise<SessionPhase | null>;
 

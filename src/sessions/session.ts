@@ -36,6 +36,8 @@ export interface Session<Output = unknown, Name extends string = string> {
   /** Why the last try failed, or why the session is parked. */
   readonly error: string | null;
   readonly parkedAt: string | null;
+  /** Who continued it the last time it was parked, and when; null where nobody did. */
+  readonly lastRetry: RetryRecord | null;
   /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
   readonly createdAt: string;
@@ -69,6 +71,18 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly output: Output | null;
   readonly metadata: JsonObject;
 }
+
+/** A retry of a parked session. */
+export interface RetryRecord {
+  readonly by: string | null;
+  readonly at: string;
+}
+
+export const lastRetryOf = ({
+  retriedBy: by,
+  retriedAt: at,
+}: Pick<SessionRow, 'retriedBy' | 'retriedAt'>): RetryRecord | null =>
+  at === null ? null : { by, at };
 
 /** Builds the view of a session. `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(
@@ -105,6 +119,7 @@ export function sessionOf(
     tries: row.tries,
     error: row.error === null ? null : redactor.text(row.error),
     parkedAt: row.parkedAt,
+    lastRetry: lastRetryOf(row),
     executionId: executionId || null,
     createdAt,
     updatedAt,

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import { followingDriver } from '../setup/sessions.ts';
@@ -27,6 +28,35 @@ async function parkedWorld(): Promise<FakeWorld> {
   }
   return world;
 }
+
+it('shows who retried a session that is parked again, and keeps the user of the system without --by', async () => {
+  const world = await parkedWorld();
+  const runtime = lookInto(world.cwd, agentOn(followingDriver([final('done')])), {
+    lease: { leaseMs: 30, heartbeatMs: 10 },
+    onError: () => {},
+    deps: () => {
+      throw new Error('the tenant is still not there');
+    },
+  });
+  await cli(world, 'parked', '--retry', 'first', '--by', 'olga\u202e');
+  await cli(world, 'parked', '--retry', 'second');
+  await runtime.recover();
+  for (const id of ['first-one', 'second-one'])
+    expect(await runtime.wait(id, owner)).toMatchObject({ phase: 'parked' });
+  const listed = await cli(world, 'parked');
+  expect(listed.stdout).toMatch(/^ {2}retried by olga.* (now|ago)$/m);
+  expect(listed.stdout).not.toContain('\u202e');
+  const { lines } = await cli(world, 'parked', '--json', '--owner', owner.owner);
+  const by = Object.fromEntries(
+    lines.map((line) => [String(line['session_id']), line['last_retry']]),
+  );
+  expect(by).toEqual({
+    'first-one': { by: 'olga\u202e', at: expect.stringMatching(/^\d{4}-/) },
+    'second-one': { by: userInfo().username, at: expect.any(String) },
+  });
+  const hidden = await cli(world, 'parked', '--retry', 'first', '--by', '');
+  expect(hidden.stderr).toContain('who acts, up to 200 characters');
+}, 60_000);
 
 it('lists parked sessions of all owners and retries them', async () => {
   const world = await parkedWorld();
@@ -62,7 +92,7 @@ it('lists parked sessions of all owners and retries them', async () => {
   const none = await cli(world, 'parked', '--retry', 'nope');
   expect(none.code).toBe(3);
   expect(none.stderr).toContain('no parked session "nope"');
-  const one = await cli(world, 'parked', '--retry', 'first', '--json');
+  const one = await cli(world, 'parked', '--retry', 'first', '--json', '--by', 'olga');
   expect(one.lines).toMatchObject([{ type: 'retried', session_id: 'first-one' }]);
   const unsaid = await cli(world, 'parked', '--retry');
   expect(unsaid).toMatchObject({ code: 2, stdout: '' });

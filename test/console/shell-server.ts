@@ -170,6 +170,7 @@ const detailOf = (session: SessionSummary): SessionDetail => ({
   cost: null,
   grants: {},
   grantLog: [],
+  lastRetry: null,
   allowance: null,
   info: {
     startedAt: session.createdAt,

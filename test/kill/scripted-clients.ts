@@ -38,6 +38,7 @@ interface Client {
   /** When the next turn may begin. */
   restsUntil: number;
   isDisturbed: boolean;
+  answerMs: number;
   /** Calls that were answered in this turn. */
   answered: AnswerTask[];
   /** An answer to a call of an ended turn, sent again while a call of the next turn waits. */
@@ -46,6 +47,8 @@ interface Client {
 
 /** Longer than any statement: a worker that has not answered by then may have done the task or not. */
 const ANSWER_MS = 10_000;
+/** Longest time for an answer. It doubles with each late one: clients that ask again sooner pile up in the worker. */
+const LONGEST_ANSWER_MS = 160_000;
 
 /** Clients that send, answer, stop and pause as the seed says, through any worker. */
 export class ScriptedClients {
@@ -64,6 +67,7 @@ export class ScriptedClients {
       since: 0,
       restsUntil: performance.now() + restMs(options, `s${i}`, 0),
       isDisturbed: true,
+      answerMs: ANSWER_MS,
       answered: [],
       late: null,
     }));
@@ -174,10 +178,13 @@ export class ScriptedClients {
     await this.#ask(client, client.late);
   }
 
-  async #ask({ session, sends }: Client, task: WorkerTask): Promise<Answer> {
+  async #ask(client: Client, task: WorkerTask): Promise<Answer> {
+    const { session, sends } = client;
     const { slots, seed, isExcused, wrong } = this.#options;
     const worker = slots.from(seedOf(seed, session, sends, task.do) % slots.indexes.length);
-    const answer = worker ? await worker.ask(task, ANSWER_MS) : 'died';
+    const answer = worker ? await worker.ask(task, client.answerMs) : 'died';
+    const isLate = answer === 'died' && worker?.isGone === false;
+    client.answerMs = isLate ? Math.min(2 * client.answerMs, LONGEST_ANSWER_MS) : ANSWER_MS;
     // a worker that is exiting has closed its store
     if (typeof answer !== 'object' || !worker?.isReady) return answer;
     if (!expected.has(answer.refused) && !isExcused(answer.refused))

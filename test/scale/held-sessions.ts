@@ -1,4 +1,5 @@
 import type { SessionRow } from 'onward/stores';
+import type { IdleControl } from './idle-control.ts';
 
 interface Held {
   readonly session: string;
@@ -13,6 +14,8 @@ export interface TakeoverDelay {
   /** From the kill to the claim of another worker, or to the end by a stop. */
   readonly ms: number;
   readonly isFirstDeath: boolean;
+  /** How long an idle process waited for the machine meanwhile. */
+  readonly idleLateMs: number;
 }
 
 /** Measures how long sessions of killed workers wait for the next worker, by the clock of this process. */
@@ -20,11 +23,13 @@ export class HeldSessions {
   readonly delays: TakeoverDelay[] = [];
   readonly #held: Set<Held> = new Set();
   readonly #leaseMs: number;
+  readonly #control: Pick<IdleControl, 'lateBetween'>;
   /** When the database was down, and how long it took to be used again. */
   readonly #outages: { readonly from: number; readonly to: number }[] = [];
 
-  constructor(leaseMs: number) {
+  constructor(leaseMs: number, control: Pick<IdleControl, 'lateBetween'>) {
     this.#leaseMs = leaseMs;
+    this.#control = control;
   }
 
   /** `worker` was killed, and `rows` were read after that. */
@@ -51,13 +56,16 @@ export class HeldSessions {
         (sum, { from, to }) => sum + Math.max(0, Math.min(to, now) - Math.max(from, killedAt)),
         0,
       );
-      this.delays.push({ session, ms: now - killedAt - down, isFirstDeath: deaths === 0 });
+      const ms = now - killedAt - down;
+      const idleLateMs = this.#control.lateBetween(killedAt, now);
+      this.delays.push({ session, ms, isFirstDeath: deaths === 0, idleLateMs });
     }
   }
 
-  /** Beyond the lease, in milliseconds; null without such delays. */
+  /** The longest delay beyond the lease, and beyond what an idle process waited; null without such delays. */
   get longestBeyondLease(): number | null {
-    const first = this.delays.filter(({ isFirstDeath }) => isFirstDeath).map(({ ms }) => ms);
-    return first.length === 0 ? null : Math.round(Math.max(...first) - this.#leaseMs);
+    const first = this.delays.filter(({ isFirstDeath }) => isFirstDeath);
+    const beyond = first.map(({ ms, idleLateMs }) => ms - idleLateMs - this.#leaseMs);
+    return beyond.length === 0 ? null : Math.round(Math.max(...beyond));
   }
 }

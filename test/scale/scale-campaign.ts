@@ -15,6 +15,7 @@ import { removeFolder } from '../setup/folders.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
 import type { TestRedis } from '../setup/redis.ts';
 import { tcpProxy, type TcpProxy } from '../setup/tcp-proxy.ts';
+import { IdleControl } from './idle-control.ts';
 import { HeldSessions, type TakeoverDelay } from './held-sessions.ts';
 import { describeScaleFault, scaleFaultKinds, scaleFaults } from './scale-faults.ts';
 import type { ScaleFault, ScaleFaultKind } from './scale-faults.ts';
@@ -55,7 +56,7 @@ export interface ScaleReport extends CheckCounts {
   readonly sessions: number;
   readonly faults: Readonly<Partial<Record<ScaleFaultKind, number>>>;
   readonly delays: readonly TakeoverDelay[];
-  /** Longest delay of a session whose worker was killed, beyond the lease. */
+  /** Longest delay of a session whose worker was killed, beyond the lease and what an idle process waited meanwhile. */
   readonly longestBeyondLease: number | null;
   /** First turns of sessions, by the worker process that began them. */
   readonly begun: readonly number[];
@@ -94,6 +95,7 @@ class Campaign {
   readonly #workers: WorkerSlots;
   readonly #sender: WorkerSlots;
   readonly #clients: ScriptedClients;
+  readonly #control: IdleControl = new IdleControl();
   readonly #held: HeldSessions;
   readonly #schedule: readonly ScaleFault[];
   readonly #killed: Set<number> = new Set();
@@ -140,7 +142,7 @@ class Campaign {
     );
     const sending = { ...slot, job: { ...this.#job, shared: { ...shared, work: false } } };
     this.#sender = new WorkerSlots(file, [sending], left);
-    this.#held = new HeldSessions(leaseMs);
+    this.#held = new HeldSessions(leaseMs, this.#control);
     const kinds = (options.kinds ?? scaleFaultKinds).filter(
       (kind) => kind !== 'redis' || queue === 'redis' || options.bus === 'redis',
     );
@@ -180,6 +182,7 @@ class Campaign {
   }
 
   async end(): Promise<void> {
+    this.#control.end();
     await Promise.all([this.#workers.killAll(), this.#sender.killAll()]);
     await this.#runtime.close({ graceMs: 5_000 });
     await this.#store.close();
@@ -326,6 +329,7 @@ export function scaleLine(report: ScaleReport, leaseMs: number): string {
   const sorted = first.toSorted((a, b) => a - b);
   const at = (share: number): string =>
     `${Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0)}`;
+  const late = Math.round(Math.max(0, ...report.delays.map(({ idleLateMs }) => idleLateMs)));
   return [
     `seed ${report.seed}`,
     `${report.sessions} sessions`,
@@ -340,7 +344,7 @@ export function scaleLine(report: ScaleReport, leaseMs: number): string {
     `${report.unknownFates} unknown fates`,
     `${report.begunAgain} begun again`,
     first.length > 0
-      ? `${first.length} taken over p50 ${at(0.5)} max ${at(1)} ms (lease ${leaseMs} ms)`
+      ? `${first.length} taken over p50 ${at(0.5)} max ${at(1)} ms (lease ${leaseMs} ms, an idle process waited up to ${late} ms of it)`
       : `first turns by worker: ${report.begun.join(' ')}`,
     `${report.delays.length - first.length} after a second death`,
     `${report.violations.length} violations`,

@@ -72,6 +72,7 @@ describe.each(fresh)('operators over HTTP, on a %s store', (_name, make) => {
       tries: 5,
       deaths: 0,
       parkedAt: expect.any(String),
+      lastRetry: null,
     });
     expect(text).not.toContain('CANARY');
     expect(text).not.toContain('lamp');
@@ -97,6 +98,8 @@ describe.each(fresh)('operators over HTTP, on a %s store', (_name, make) => {
     });
     expect(await runtime.wait('two', { owner: 'bob' })).toMatchObject({ output: 'done' });
     expect((await parkedIds(ask)).toSorted()).toEqual(['one', 'three']);
+    const { lastRetry } = await runtime.get('two', { owner: 'bob' });
+    expect(lastRetry).toEqual({ by: 'root', at: expect.stringMatching(/^\d{4}-/) });
   });
 
   it('see a worker that runs, and no more of it after it has closed', async () => {

@@ -1,4 +1,10 @@
-import { createAgent, createRedactor, inProcessQueue, type SessionRuntimeOptions } from 'onward';
+import {
+  AgentError,
+  createAgent,
+  createRedactor,
+  inProcessQueue,
+  type SessionRuntimeOptions,
+} from 'onward';
 import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -107,6 +113,23 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     const { outcome } = await runtime.get(id, ann);
     expect(outcome!.decisive!.reason).toContain('enough');
     expect(failures).toHaveLength(1);
+    await nextTurnWorks(store, id);
+  });
+
+  it('and keeps a message that was not begun, if the store is not available for the first try', async () => {
+    const store = open();
+    const id = freshId();
+    const client = clientOn(store, agentFor());
+    await client.create({ ...ann, id });
+    await client.send(id, 'go', ann);
+    let failures = 0;
+    const nextCommand: SessionStore['nextCommand'] = async (session) => {
+      if (failures++ > 0) return store.nextCommand(session);
+      throw new AgentError('store_failed', 'PostgreSQL could not read: the connection was lost.');
+    };
+    const runtime = runtimeOn({ ...store, nextCommand }, agentFor(), quiet);
+    expect(await runtime.stop(id, waiting)).toMatchObject({ ...STOPPED, messageCount: 1 });
+    expect(failures).toBeGreaterThan(1);
     await nextTurnWorks(store, id);
   });
 

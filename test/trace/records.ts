@@ -157,6 +157,7 @@ export const session = (more: Partial<Session> = {}): Session => ({
   tries: 0,
   error: null,
   parkedAt: null,
+  lastRetry: null,
   executionId: 'e1',
   createdAt: iso(0),
   updatedAt: iso(0),

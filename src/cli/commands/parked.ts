@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { sessionOperator, type ParkedSession } from '../../sessions/session-operator.ts';
 import { AgentError } from '../../errors/agent-error.ts';
 import { counted } from '../../number-text.ts';
@@ -13,6 +14,8 @@ export interface ParkedCommandOptions {
   readonly agent?: string;
   readonly limit: number;
   readonly yes?: boolean;
+  /** Who retries, for the record. Default: the user of the system. */
+  readonly by?: string;
 }
 
 /** What is listed, and whether there is more. */
@@ -92,7 +95,7 @@ function chosen(
 async function retried(
   context: CliContext,
   { runtime }: Project,
-  { yes = false }: ParkedCommandOptions,
+  { yes = false, by = userName() }: ParkedCommandOptions,
   { sessions, hasMore }: Listed,
 ): Promise<number> {
   if (sessions.length > 1 && !yes && !(await isConfirmed(context, sessions))) {
@@ -102,7 +105,7 @@ async function retried(
   const operator = sessionOperator(runtime);
   let count = 0;
   for (const session of sessions) {
-    const isRetried = (await operator.retry([session.id])).retried.length > 0;
+    const isRetried = (await operator.retry([session.id], { by })).retried.length > 0;
     if (!isRetried) continue; // another operator was quicker
     count += 1;
     if (context.isJson) context.printJson(lineOf('retried', session));
@@ -117,6 +120,15 @@ async function retried(
     );
   if (hasMore) context.note('More sessions are parked. Retry them with a larger --limit.');
   return 0;
+}
+
+/** A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username || 'operator';
+  } catch {
+    return 'operator';
+  }
 }
 
 /** Without a terminal it requires `--yes`. */
@@ -147,6 +159,11 @@ function print(context: CliContext, { sessions, hasMore }: Listed): void {
   context.note(`Fix the cause, then continue them with: ${context.command('parked', '--retry')}`);
 }
 
+const retryLine = (last: ParkedSession['lastRetry'], now: number): string[] =>
+  last === null
+    ? []
+    : [`  retried by ${oneLine(last.by ?? 'an unknown person', 40)} ${ago(last.at, now)}`];
+
 const lineOf = (type: string, session: ParkedSession) => ({
   type,
   session_id: session.id,
@@ -155,6 +172,7 @@ const lineOf = (type: string, session: ParkedSession) => ({
   tries: session.tries,
   deaths: session.deaths,
   parked_at: session.parkedAt,
+  last_retry: session.lastRetry,
   error: session.error,
 });
 
@@ -184,6 +202,7 @@ function table({ paint }: CliContext, sessions: readonly ParkedSession[]): strin
     ...lines.flatMap((line, i) => [
       line,
       paint('dim', `  ${oneLine(sessions[i]?.error ?? 'no reason was kept', 78)}`),
+      ...retryLine(sessions[i]?.lastRetry ?? null, now).map((text) => paint('dim', text)),
     ]),
   ];
 }

@@ -51,6 +51,9 @@ export const adminRoutes = (runtime: SessionRuntime): readonly Route[] => [
       about: 'Accepted; returns the ids that were parked, and the others.',
       schema: ref('RetriedSessions'),
     },
-    handle: async ({ by, body }) => ({ ...(await sessionOperator(runtime).retry(body.ids)), by }),
+    handle: async ({ by, body }) => ({
+      ...(await sessionOperator(runtime).retry(body.ids, { by })),
+      by,
+    }),
   }),
 ];

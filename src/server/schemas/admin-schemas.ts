@@ -35,6 +35,7 @@ export const adminSchemas: Readonly<Record<string, JsonSchema>> = {
     tries: count,
     deaths: count,
     parkedAt: time,
+    lastRetry: orNull(ref('RetryRecord')),
   }),
   ParkedPage: object({ sessions: list(ref('ParkedSession')), cursor: orNull(text) }),
   RetriedSessions: object({ retried: list(text), skipped: list(text), by: text }),

@@ -37,6 +37,7 @@ const inCommon = {
 
 export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
   Health: object({ ok: { const: true }, version: text }),
+  RetryRecord: object({ by: orNull(text), at: time }),
   AgentInfo: object({
     name: text,
     title: text,
@@ -96,6 +97,7 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     }),
     grants: ref('Grants'),
     grantLog: list(ref('GrantRecord')),
+    lastRetry: orNull(ref('RetryRecord')),
     allowance: orNull(ref('GrantAllowance')),
     pause: orNull(object({ kind: text, at: time }, { reason: text })),
     pendingApprovals: list(ref('PendingApproval')),

@@ -22,6 +22,11 @@ export const noAttempts: Pick<
   'tries' | 'deaths' | 'isQuarantined' | 'error' | 'parkedAt'
 > = { tries: 0, deaths: 0, isQuarantined: false, error: null, parkedAt: null };
 
+export const noRetry: Pick<SessionRow, 'retriedBy' | 'retriedAt'> = {
+  retriedBy: null,
+  retriedAt: null,
+};
+
 /** Fills in fields that release 0.1.0 did not write. */
 export const withAttempts = <T extends KeptLease>(session: T): T => ({
   ...session,
@@ -29,7 +34,12 @@ export const withAttempts = <T extends KeptLease>(session: T): T => ({
   row: { ...firstFields, ...session.row },
 });
 
-const firstFields: Partial<SessionRow> = { ...noAttempts, closeReason: null, requires: 1 };
+const firstFields: Partial<SessionRow> = {
+  ...noAttempts,
+  ...noRetry,
+  closeReason: null,
+  requires: 1,
+};
 
 /** Whether a worker may claim the session now. `isOut` decides whether a held lease has expired. */
 export const isFree = <T extends KeptLease>(
@@ -133,7 +143,9 @@ export function requested<T extends KeptLease>(session: T, request: SessionReque
     if (row.phase !== 'parked') return session;
     // a session that killed its workers stays in quarantine
     const { isQuarantined } = row;
-    return next({ ...noAttempts, isQuarantined, phase: 'open', updatedAt: request.retry }, 0);
+    const { retry: at, by = null } = request;
+    const retried = { updatedAt: at, retriedAt: at, retriedBy: by };
+    return next({ ...noAttempts, ...retried, isQuarantined, phase: 'open' }, 0);
   }
   if (row.phase === 'idle') return session;
   if ('pause' in request)

@@ -20,7 +20,7 @@ import type {
   SessionQuery,
   WaitingLimit,
 } from '../session-store.ts';
-import { hasProgress, noAttempts } from './attempt-rules.ts';
+import { hasProgress, noAttempts, noRetry } from './attempt-rules.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
 /** A session as stores without SQL keep it. `isLeased` is computed on each read, because it depends on the time. */
@@ -36,6 +36,7 @@ export const newRow = (row: NewSessionRow): KeptRow => ({
   pauseReason: null,
   seq: 0,
   ...noAttempts,
+  ...noRetry,
   closeReason: null,
   requires: row.requires ?? 1,
   updatedAt: row.createdAt,

@@ -39,3 +39,7 @@ export function isRefusedValue(error: unknown): boolean {
   const { code } = error.details;
   return typeof code === 'string' && /^(?:22|54)/.test(code);
 }
+
+/** Whether the store failed in a way that may pass, so that a retry may succeed. */
+export const isOutage = (error: unknown): boolean =>
+  AgentError.is(error, 'store_failed') && !isDamage(error) && !isRefusedValue(error);

@@ -62,13 +62,21 @@ export const parkingCases: readonly HarnessCase[] = [
     async run(harness) {
       const { store, row } = harness;
       const { id } = await parked(harness);
-      same(await store.request(id, { retry: at(60) }), 'parked', 'the phase found');
+      same(await store.request(id, { retry: at(60), by: 'olga' }), 'parked', 'the phase found');
       const { phase, tries, deaths, error, parkedAt, updatedAt } = await row(id);
       same(
         { phase, tries, deaths, error, parkedAt, updatedAt },
         { phase: 'open', tries: 0, deaths: 0, error: null, parkedAt: null, updatedAt: at(60) },
         'the session',
       );
+      const { token } = await harness.take(id);
+      const { retriedBy, retriedAt } = await row(id);
+      same({ retriedBy, retriedAt }, { retriedBy: 'olga', retriedAt: at(60) }, 'who retried it');
+      await store.release(id, token, { kind: 'park', error: 'no tenant', tries: 3, at: at(70) });
+      same((await row(id)).retriedBy, 'olga', 'who retried it, when it is parked again');
+      await store.request(id, { retry: at(80) });
+      const again = await row(id);
+      same([again.retriedBy, again.retriedAt], [null, at(80)], 'a retry by an older release');
       await harness.take(id);
       for (const other of [await harness.idle(), await harness.open(), await harness.paused()]) {
         const before = await row(other.id);

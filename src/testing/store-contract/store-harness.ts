@@ -94,6 +94,8 @@ export const untouched = (session: NewSessionRow): SessionRow => ({
   isQuarantined: false,
   error: null,
   parkedAt: null,
+  retriedBy: null,
+  retriedAt: null,
   closeReason: null,
   requires: session.requires ?? 1,
   updatedAt: session.createdAt,

@@ -25,6 +25,7 @@ export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as stat
   s.stop_reason as "stopReason", s.pause_reason as "pauseReason",
   s.message_count as "messageCount", s.step_count as "stepCount", s.seq,
   s.tries, s.deaths, s.quarantined as "isQuarantined", s.error, s.parked_at as "parkedAt",
+  s.retried_by as "retriedBy", s.retried_at as "retriedAt",
   s.close_reason as "closeReason", s.requires,
   s.created_at as "createdAt", s.updated_at as "updatedAt"`;
 

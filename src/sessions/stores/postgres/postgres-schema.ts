@@ -205,6 +205,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       body text not null,
       seen timestamptz not null
     );`,
+  (schema) =>
+    `alter table ${schema}.sessions add column retried_by text, add column retried_at text collate "C";`,
 ];
 
 /** Tables whose rows belong to a session by `session_id`. */

@@ -108,7 +108,7 @@ export function sessionWork(db: Database, schema: string): Work {
   // a session that killed its workers stays in quarantine
   const retryText = `with ${locked}, opened as (
       update ${schema}.sessions s set phase = 'open', tries = 0, deaths = 0, wait_ms = 0, error = null,
-        parked_at = null, updated_at = $2
+        parked_at = null, updated_at = $2, retried_at = $2, retried_by = $3
       from found where s.id = found.id and found.phase = 'parked')
     select phase${durably} from found`;
 
@@ -175,7 +175,7 @@ export function sessionWork(db: Database, schema: string): Work {
         'take a request',
         'retry' in request ? retryText : requestText,
         'retry' in request
-          ? [sessionId, request.retry]
+          ? [sessionId, request.retry, request.by ?? null]
           : [
               sessionId,
               'stop' in request ? request.stop : null,

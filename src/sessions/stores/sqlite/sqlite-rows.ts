@@ -61,6 +61,7 @@ export const SESSION: string = `id, owner, agent, ${STATUS} AS status, phase, ex
   worker, leased_until AS leasedUntil, lease_token AS leaseToken, lease_boot AS leaseBoot, lease_end AS leaseEnd,
   lease_ms AS leaseMs, stop_reason AS stopReason, pause_reason AS pauseReason,
   message_count AS messageCount, step_count AS stepCount, seq, tries, deaths, quarantined, error, parked_at AS parkedAt,
+  retried_by AS retriedBy, retried_at AS retriedAt,
   close_reason AS closeReason, requires, created_at AS createdAt, updated_at AS updatedAt`;
 
 /** Counters of an execution before its first try. */

@@ -244,6 +244,10 @@ export const migrations: readonly string[] = [
     seen INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN retried_by TEXT;
+  ALTER TABLE sessions ADD COLUMN retried_at TEXT;
+  `,
 ];
 
 /**

@@ -74,7 +74,7 @@ export function work(db: SqliteDatabase): Work {
   // a session that killed its workers stays in quarantine
   const retry = db.prepare(
     `UPDATE sessions SET phase = 'open', tries = 0, deaths = 0, error = NULL, parked_at = NULL, wait_ms = 0,
-     updated_at = ? WHERE id = ? AND phase = 'parked'`,
+     updated_at = ?, retried_at = ?, retried_by = ? WHERE id = ? AND phase = 'parked'`,
   );
 
   return {
@@ -123,7 +123,7 @@ export function work(db: SqliteDatabase): Work {
       if (!row || row.phase === 'idle') return row?.phase ?? null;
       if ('stop' in request) requestStop.run(request.stop, sessionId);
       else if ('pause' in request) requestPause.run(request.pause, sessionId);
-      else retry.run(request.retry, sessionId);
+      else retry.run(request.retry, request.retry, request.by ?? null, sessionId);
       return row.phase;
     },
   };
