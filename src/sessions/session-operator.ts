@@ -20,7 +20,7 @@ export interface ParkedSession {
   /** How many processes ended in the middle of its execution. */
   readonly deaths: number;
   readonly parkedAt: string;
-  /** Who continued it the last time it was parked, and when; null where nobody did. */
+  /** Who continued it the last time it was parked, and when; null if that never happened. */
   readonly lastRetry: RetryRecord | null;
 }
 

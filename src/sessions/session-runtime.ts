@@ -166,9 +166,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Continues a parked session with all counts at 0, in whatever process; any other stays as it is. */
   async retry(sessionId: string, options: RetryOptions): Promise<Session> {
-    const { owner, by = owner } = options;
-    const retry = isoTime(this.clock.now());
-    await this.#request(sessionId, owner, { retry, by: checkedActor(by) });
+    const by = checkedActor(options.by ?? options.owner);
+    await this.#request(sessionId, options.owner, { retry: isoTime(this.clock.now()), by });
     return this.#result(sessionId, options, null);
   }
 

@@ -36,7 +36,7 @@ export interface Session<Output = unknown, Name extends string = string> {
   /** Why the last try failed, or why the session is parked. */
   readonly error: string | null;
   readonly parkedAt: string | null;
-  /** Who continued it the last time it was parked, and when; null where nobody did. */
+  /** Who continued it the last time it was parked, and when; null if that never happened. */
   readonly lastRetry: RetryRecord | null;
   /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
