@@ -1,6 +1,5 @@
 import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
-import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
@@ -10,12 +9,13 @@ import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
 import { answerInput } from './answer-input.ts';
 import { readRules, revokeRule, type SessionRule } from './approval-rules.ts';
 import { approveAll } from './approve-all.ts';
-import { checkedActor, checkedOwner } from './check-names.ts';
+import { checkedOwner } from './check-names.ts';
 import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
 import { createSession } from './create-session.ts';
+import { retryRequest } from './retry-request.ts';
 import { sendMessage } from './send-message.ts';
 import { sessionNotFound } from './session-errors.ts';
 import { SessionLookup } from './session-lookup.ts';
@@ -128,8 +128,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     callId: string,
     options: AnswerOptions & { readonly reason: string },
   ): Promise<Session> {
-    const answer: ApprovalAnswer = { deny: options.reason };
-    const given = answerCall(this.#lookup, this.#worker, sessionId, callId, answer, options);
+    const denial = { deny: options.reason };
+    const given = answerCall(this.#lookup, this.#worker, sessionId, callId, denial, options);
     return this.#result(sessionId, options, await given);
   }
 
@@ -166,8 +166,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Continues a parked session with all counts at 0, in whatever process; any other stays as it is. */
   async retry(sessionId: string, options: RetryOptions): Promise<Session> {
-    const by = checkedActor(options.by ?? options.owner);
-    await this.#request(sessionId, options.owner, { retry: isoTime(this.clock.now()), by });
+    await this.#request(sessionId, options.owner, retryRequest(options, this.clock));
     return this.#result(sessionId, options, null);
   }
 
