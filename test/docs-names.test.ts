@@ -76,7 +76,7 @@ describe('API names in the prose of the docs', () => {
     ['`withMaxStep(5)`', ['withMaxStep']],
     ['`state.stopCause`', ['stopCause']],
     ['`AgentStateful`', ['AgentStateful']],
-    ['`Messages.form(list)`', ['form']],
+    ['`Messages.shuffle(list)`', ['shuffle']],
   ])('checks the names in %s', (text, strange) => {
     expect(strangeIn({ file: 'page', text })).toEqual(strange.map((name) => `page: ${name}`));
   });

@@ -207,17 +207,36 @@ describe('approvals of sourced tools', () => {
     }
   });
 
-  it('get a typed result while the source cannot be reached; a call without an answer stays open', async () => {
+  it('stay open while the source cannot be reached, and run when it is back', async () => {
     const state = await paused(pay('Pays.', schema));
     const { agent } = agentOf([final('done')], () => ({ tools: [], unavailable: 'down' }));
     const again = await agent.resume(state);
     expect([again.status, again.pendingApprovals.length]).toEqual(['paused', 1]);
-    const done = await agent.resume(again, { approvals: { call_1: { approve: true } } });
+    const approvals = { call_1: { approve: true } } as const;
+    await expect(agent.resume(again, { approvals })).rejects.toMatchObject({
+      code: 'tools_unavailable',
+      message:
+        'The answered call of "pay" cannot run now: the tools of "warehouse" are not available (down). The call stays open. Continue the run when they are.',
+    });
+    let tries = 0;
+    const { agent: back } = agentOf([final('done')], () =>
+      ++tries < 3 ? { tools: [], unavailable: 'down' } : { tools: [pay('Pays.', schema)] },
+    );
+    const done = await back.resume(again, { approvals });
+    expect(done.steps.at(0)?.results[0]).toMatchObject({ kind: 'ok', value: 'paid' });
+    const denied = await agent.resume(again, { approvals: { call_1: { deny: 'no' } } });
+    expect(denied.steps.at(0)?.results[0]?.kind).toBe('denied');
+  });
+
+  it('of a tool that its source has no more get a typed result', async () => {
+    const state = await paused(pay('Pays.', schema));
+    const { agent } = agentOf([final('done')], () => ({ tools: [] }));
+    const done = await agent.resume(state, { approvals: { call_1: { approve: true } } });
     expect(done.steps.at(0)?.results[0]?.error).toMatchObject({
       type: 'tool',
       code: 'tool_unavailable',
       message:
-        'The tool "pay" cannot be reached (warehouse: down), so the call was not run. Call it again when it is available.',
+        'The tool "pay" cannot be reached, so the call was not run. Call it again when it is available.',
     });
   });
 });

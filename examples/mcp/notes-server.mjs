@@ -1,5 +1,5 @@
 // A small MCP server over stdio: it keeps notes in memory.
-import { McpServer } from '@modelcontextprotocol/server';
+import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
 
@@ -25,6 +25,29 @@ serveStdio(() => {
       annotations: { destructiveHint: true },
     },
     () => text(`deleted ${notes.splice(0).length}`),
+  );
+  server.registerTool(
+    'share',
+    { description: 'Shares the newest note.', inputSchema: z.object({}) },
+    (_args, { mcpReq }) => {
+      const answer = acceptedContent(mcpReq.inputResponses, 'with');
+      if (answer) return text(`shared "${mcpReq.requestState()}" with ${answer.name}`);
+      const note = notes.at(-1) ?? 'none';
+      return inputRequired({
+        inputRequests: {
+          with: inputRequired.elicit({
+            message: `With whom do you want to share "${note}"?`,
+            requestedSchema: {
+              type: 'object',
+              properties: { name: { type: 'string' } },
+              required: ['name'],
+            },
+          }),
+        },
+        // comes back with the answer, to any instance of this server
+        requestState: note,
+      });
+    },
   );
   server.registerResource('newest', 'notes://newest', { mimeType: 'text/plain' }, () => ({
     contents: [{ uri: 'notes://newest', mimeType: 'text/plain', text: notes.at(-1) ?? 'none' }],

@@ -1,6 +1,6 @@
 import { Cancelled } from '../cancellation.ts';
 import { isoTime, msOf } from '../clock.ts';
-import { show } from '../errors/agent-error.ts';
+import { AgentError, show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
@@ -52,7 +52,9 @@ export async function perform(
     if (!execution) await inner(run);
     else await insideHooks(run, execution, inner);
   } catch (error) {
-    if (!journal || run.parent || journal.failure) throw error;
+    // what is missing may come back: the session is tried again
+    const isLater = AgentError.is(error, 'tools_unavailable');
+    if (!journal || run.parent || journal.failure || isLater) throw error;
     failAsSaved(run, journal, error);
   } finally {
     if (!run.parent) run.dispose();
@@ -134,8 +136,10 @@ export async function takeStep(run: Run): Promise<void> {
   run.watchDeadline(now);
   if (unfinishedStep) {
     const draft = reopened(run, unfinishedStep);
-    // calls of tools that cannot be loaded get a result that says so
-    if (hasSources(run)) await loadTools(run, draft.number);
+    if (hasSources(run)) {
+      const { loadToolsAgain } = await import('./sourced-tools.ts');
+      await loadToolsAgain(run, draft);
+    }
     await runCalls(run, draft);
     return finishStep(run, draft);
   }

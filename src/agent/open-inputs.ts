@@ -99,6 +99,15 @@ export function takeInputs(
   };
 }
 
+/** Whether all questions of a call have an answer, recorded or just given. */
+export function isComplete({ inputs }: Run, open: OpenInput): boolean {
+  const known = new Set(open.answers.map((record) => record.inputId));
+  return open.questions.every((question) => {
+    const id = inputId(open, question);
+    return known.has(id) || inputs.has(id);
+  });
+}
+
 /** Marks the call as running again, and returns what `execute` gets. */
 export function resumeInput(draft: StepDraft, callId: string): GivenInput | null {
   const open = draft.inputs?.get(callId);

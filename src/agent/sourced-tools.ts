@@ -2,12 +2,15 @@ import { AgentError, show } from '../errors/agent-error.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import type { FieldsOf } from '../events/agent-event.ts';
 import { isRecord, sameJson } from '../json.ts';
-import { sentence } from '../sentence.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { sentence, withoutFullStop } from '../sentence.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { AnyToolSource, ToolList, ToolSource } from '../tools/tool-source.ts';
 import { toolSchema, type AgentDefinition } from './agent-options.ts';
 import { offeredTools, type ToolSet } from './offered-tools.ts';
+import { isComplete } from './open-inputs.ts';
 import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
 
 /** A capability whose tools are only known at run time. */
 export interface NamedSource {
@@ -71,6 +74,45 @@ export async function loadTools(run: Run, stepNumber: number): Promise<ToolLoad>
   const isChanged = offer(run, { lists, missing }, stepNumber);
   const notes = missing.map(({ source }) => `toolsMissing:${source}`);
   return { failure, notes: isChanged ? [...notes, 'toolsChanged'] : notes };
+}
+
+/** Milliseconds between attempts to load the tools of answered calls. */
+const WAITS_MS = [250, 500, 1_000, 2_000];
+
+/**
+ * Loads the tools for the rest of a step. Waits for a source whose tools answered calls need, and throws if it stays away:
+ * the calls are then still open.
+ */
+export async function loadToolsAgain(run: Run, draft: StepDraft): Promise<void> {
+  for (const waitMs of [...WAITS_MS, null]) {
+    await loadTools(run, draft.number);
+    const name = run.cancellation.cause ? undefined : neededTool(run, draft);
+    const [gone] = run.loaded?.missing ?? [];
+    if (name === undefined || gone === undefined) return;
+    if (waitMs === null)
+      throw new AgentError(
+        'tools_unavailable',
+        `The answered call of ${show(name)} cannot run now: the tools of "${gone.source}" are not available (${withoutFullStop(gone.reason)}). ` +
+          'The call stays open. Continue the run when they are.',
+        { details: { tool: name, source: gone.source } },
+      );
+    const { clock } = run.agent;
+    const waiting = new Promise<void>((resolve) => void clock.after(waitMs, resolve));
+    await run.cancellation.race(waiting).catch(() => {});
+  }
+}
+
+/** Name of a tool that is missing and has a call to run: one that was approved, or whose questions are answered. */
+function neededTool(run: Run, { openCalls, calls, inputs }: StepDraft): string | undefined {
+  for (const place of openCalls) {
+    const { id, name } = calls[place] as ToolCall; // a valid index
+    if (run.offered.tools.has(name)) continue;
+    const answer = run.answers.get(id);
+    const open = inputs?.get(id);
+    const isApproved = answer !== undefined && !('deny' in answer);
+    if (isApproved || (open && !open.isRunning && isComplete(run, open))) return name;
+  }
+  return undefined;
 }
 
 async function listed(

@@ -32,6 +32,7 @@ export type ErrorCode =
   | 'runtime_closed'
   | 'unknown_agent'
   | 'package_missing'
+  | 'tools_unavailable'
   | 'store_failed'
   | 'bus_failed';
 

@@ -4,7 +4,17 @@ import { withoutKnown } from '../errors/known-secrets.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { sentence } from '../sentence.ts';
 import type { ToolFailure } from '../tools/tool-failure.ts';
-import { mcpFailure, requestFate } from './mcp-failure.ts';
+import { AuthorizationNeeded } from './authorization.ts';
+import {
+  causeText,
+  effectUnknown,
+  mcpFailure,
+  requestFate,
+  unauthorized,
+  unreachable,
+  unreadable,
+} from './mcp-failure.ts';
+import { OpenCalls } from './open-calls.ts';
 import type { McpServer, McpSettings } from './mcp-options.ts';
 import { secretsIn, secretsOf, type Credentials } from './credentials.ts';
 import { openClient, type McpClient, type OpenClient } from './open-client.ts';
@@ -50,6 +60,9 @@ export class McpConnection {
   #retryAt = 0;
   #lastError = '';
   #idleTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Where the user can give permission; null unless the server asked for it last. */
+  #authorizationUrl: string | null = null;
+  readonly calls: OpenCalls = new OpenCalls();
   /** Number of running requests. */
   busy = 0;
   lastUsed: number = Date.now();
@@ -79,6 +92,23 @@ export class McpConnection {
   /** Why the last attempt to connect failed. */
   get lastError(): string {
     return this.#lastError;
+  }
+
+  /** Whether the auth provider can send the user to an address. */
+  get canAuthorize(): boolean {
+    const { authProvider } = this.#credentials;
+    return authProvider !== undefined && 'redirectToAuthorization' in authProvider;
+  }
+
+  /** Where the user can give permission; null unless the last attempt to connect needed it. */
+  get authorizationUrl(): string | null {
+    return this.#authorizationUrl;
+  }
+
+  /** Connects with the next request, without waiting. */
+  retryNow(): void {
+    this.#retryAt = 0;
+    this.#failures = 0;
   }
 
   /** Hides the credentials of the owner, which a server may repeat, and bounds the text. */
@@ -127,12 +157,16 @@ export class McpConnection {
         signal.throwIfAborted();
         const fate = requestFate(error, open.hasSession);
         if (fate === 'unauthorized') throw this.#unauthorized(what, error);
-        if (fate === 'invalid') throw this.#invalid(what, error);
+        if (fate === 'invalid') throw unreadable(what, this.#textOf(error));
         if (fate === 'answered' || (fate === 'stale' && tries > 1))
-          throw mcpFailure('mcp_refused', `${what} was refused: ${this.#sentenceOf(error)}`, error);
+          throw mcpFailure(
+            'mcp_refused',
+            `${what} was refused: ${sentence(this.#textOf(error))}`,
+            error,
+          );
         if (this.#open === open) this.#closed();
         const mayRepeat = isRepeatable || fate !== 'ambiguous';
-        if (!mayRepeat) throw this.#unknown(what, error);
+        if (!mayRepeat) throw effectUnknown(what, this.#textOf(error));
         if (tries === MAX_TRIES) throw this.#unreachable(what, messageOf(error));
       } finally {
         this.#release(open);
@@ -169,6 +203,12 @@ export class McpConnection {
         },
         onToolsChanged: () => void (this.generation += 1),
         onSecret: (secret) => secretsIn(secret).forEach((one) => this.#secrets.add(one)),
+        onAuthorization: (url) => void (this.#authorizationUrl = url),
+        // one connection of several owners does not say whom to ask
+        onQuestion: (params, signal) =>
+          this.#settings.shared
+            ? Promise.resolve({ action: 'cancel' })
+            : this.calls.ask(this.value(params), signal),
       });
       if (this.#closes > closes) {
         await open.close();
@@ -177,6 +217,7 @@ export class McpConnection {
       this.#failures = 0;
       this.#retryAt = 0;
       this.#lastError = '';
+      this.#authorizationUrl = null;
       this.generation += 1;
       this.#open = open;
       this.#watch.opened(this);
@@ -238,47 +279,15 @@ export class McpConnection {
     (this.#idleTimer as { unref?(): void }).unref?.();
   }
 
-  #sentenceOf = (error: unknown): string => sentence(this.text(causeText(error)));
+  #textOf = (error: unknown): string => this.text(causeText(error));
 
-  #unreachable(what: string, reason: string): ToolFailure {
-    const { name } = this.#server;
-    return mcpFailure(
-      'mcp_unreachable',
-      `${what} was not run: ${name} cannot be reached (${this.text(reason)}).`,
-    );
-  }
+  #unreachable = (what: string, reason: string): ToolFailure =>
+    unreachable(what, this.#server.name, this.text(reason));
 
-  #unauthorized(what: string, error: unknown): ToolFailure {
-    return mcpFailure(
-      'mcp_unauthorized',
-      `${what} was not run: ${this.#server.name} does not accept the credentials (${this.text(causeText(error))}).`,
-    );
+  #unauthorized(what: string, error: unknown): Error {
+    const url = this.#authorizationUrl;
+    return url === null
+      ? unauthorized(what, this.#server.name, this.#textOf(error))
+      : new AuthorizationNeeded(url, `${this.#server.name} needs the permission of the user`);
   }
-
-  #invalid(what: string, error: unknown): ToolFailure {
-    return mcpFailure(
-      'mcp_tool_error',
-      `The answer to ${what} cannot be read, and it may have taken effect: ${this.#sentenceOf(error)}`,
-    );
-  }
-
-  #unknown(what: string, error: unknown): ToolFailure {
-    return mcpFailure(
-      'effect_unknown',
-      `The connection was lost while ${what} ran (${this.text(causeText(error))}): whether it took effect is unknown. ` +
-        'It was not run again. Find out before you repeat it.',
-    );
-  }
-}
-
-/** Returns the text of an error with that of its innermost cause: `fetch failed` alone says nothing. */
-function causeText(error: unknown): string {
-  let text = messageOf(error);
-  for (let at = (error as { cause?: unknown } | null)?.cause, depth = 0; at && depth < 5; depth++) {
-    const { code } = at as { readonly code?: unknown };
-    const inner = messageOf(at) || (typeof code === 'string' ? code : '');
-    if (inner !== '' && !text.includes(inner)) text += `: ${inner}`;
-    at = (at as { cause?: unknown }).cause;
-  }
-  return text;
 }

@@ -1,4 +1,6 @@
+import { messageOf } from '../errors/error-record.ts';
 import type { ErrorType } from '../errors/error-type.ts';
+import { sentence } from '../sentence.ts';
 import { ToolFailure } from '../tools/tool-failure.ts';
 
 /** Codes of failed MCP calls. */
@@ -11,7 +13,7 @@ export type McpFailureCode =
   | 'mcp_unreachable'
   /** The server does not accept the credentials of the owner. */
   | 'mcp_unauthorized'
-  /** The server asks for input. */
+  /** The server asks for input that cannot be given. */
   | 'input_required'
   /** The connection was lost before the result came. */
   | 'effect_unknown';
@@ -20,6 +22,40 @@ export const mcpFailure = (code: McpFailureCode, message: string, cause?: unknow
   const type: ErrorType = code === 'effect_unknown' ? 'unknown' : 'tool';
   return new ToolFailure({ type, code, message }, cause === undefined ? {} : { cause });
 };
+
+export const unreachable = (what: string, server: string, reason: string): ToolFailure =>
+  mcpFailure('mcp_unreachable', `${what} was not run: ${server} cannot be reached (${reason}).`);
+
+export const unauthorized = (what: string, server: string, reason: string): ToolFailure =>
+  mcpFailure(
+    'mcp_unauthorized',
+    `${what} was not run: ${server} does not accept the credentials (${reason}).`,
+  );
+
+export const unreadable = (what: string, reason: string): ToolFailure =>
+  mcpFailure(
+    'mcp_tool_error',
+    `The answer to ${what} cannot be read, and it may have taken effect: ${sentence(reason)}`,
+  );
+
+export const effectUnknown = (what: string, reason: string): ToolFailure =>
+  mcpFailure(
+    'effect_unknown',
+    `The connection was lost while ${what} ran (${reason}): whether it took effect is unknown. ` +
+      'It was not run again. Find out before you repeat it.',
+  );
+
+/** Returns the text of an error with that of its innermost cause: `fetch failed` alone says nothing. */
+export function causeText(error: unknown): string {
+  let text = messageOf(error);
+  for (let at = (error as { cause?: unknown } | null)?.cause, depth = 0; at && depth < 5; depth++) {
+    const { code } = at as { readonly code?: unknown };
+    const inner = messageOf(at) || (typeof code === 'string' ? code : '');
+    if (inner !== '' && !text.includes(inner)) text += `: ${inner}`;
+    at = (at as { cause?: unknown }).cause;
+  }
+  return text;
+}
 
 /** What an error of the client package says about a request. */
 export type RequestFate =

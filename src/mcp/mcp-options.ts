@@ -80,6 +80,11 @@ export interface McpOptions {
   readonly timeoutMs?: number;
   /** Time to connect and to list tools, in milliseconds. Default 30,000. */
   readonly connectTimeoutMs?: number;
+  /**
+   * Milliseconds for which a call is kept on its connection while the user is asked, for servers that hold the request
+   * open. Default 3,600,000. Servers that give a `requestState` are answered at any time.
+   */
+  readonly holdMs?: number;
   /** Milliseconds after which an unused connection is closed. Default 300,000. */
   readonly idleMs?: number;
   /** Most open connections. Default 1,000. */
@@ -99,7 +104,13 @@ export type McpSettings = McpOptions &
   Required<
     Pick<
       McpOptions,
-      'timeoutMs' | 'connectTimeoutMs' | 'idleMs' | 'maxConnections' | 'maxTools' | 'shared'
+      | 'timeoutMs'
+      | 'connectTimeoutMs'
+      | 'holdMs'
+      | 'idleMs'
+      | 'maxConnections'
+      | 'maxTools'
+      | 'shared'
     >
   >;
 
@@ -156,6 +167,7 @@ export function checkedSettings(server: McpServer, options: McpOptions): McpSett
     shared,
     timeoutMs: positive(option('timeoutMs'), options.timeoutMs ?? 60_000),
     connectTimeoutMs: positive(option('connectTimeoutMs'), options.connectTimeoutMs ?? 30_000),
+    holdMs: positive(option('holdMs'), options.holdMs ?? 3_600_000),
     idleMs: positive(option('idleMs'), options.idleMs ?? 300_000),
     maxConnections: whole(option('maxConnections'), options.maxConnections ?? 1_000),
     maxTools: whole(option('maxTools'), options.maxTools ?? 1_000),

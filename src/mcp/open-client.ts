@@ -1,5 +1,7 @@
-import type { Client, Transport } from '@modelcontextprotocol/client';
+import type { Client, ElicitResult, Transport } from '@modelcontextprotocol/client';
 import { AgentError } from '../errors/agent-error.ts';
+import type { InputAnswer } from '../tools/input-request.ts';
+import { watchedProvider } from './authorization.ts';
 import { boundedFetch, MAX_BYTES } from './bounded-fetch.ts';
 import type { Credentials } from './credentials.ts';
 import { LOST_ANSWER } from './mcp-failure.ts';
@@ -24,6 +26,10 @@ export interface OpenHooks {
   onToolsChanged(): void;
   /** A token that was sent. */
   onSecret(secret: string): void;
+  /** The auth provider would send the user to this address. */
+  onAuthorization(url: string): void;
+  /** The server asks in the middle of a call. The signal aborts when it does not wait any more. */
+  onQuestion(params: unknown, signal: AbortSignal): Promise<InputAnswer>;
 }
 
 /** Most messages at once, and per second, besides the answers to requests. */
@@ -67,8 +73,10 @@ export async function openClient(
       },
     },
   );
-  // a person cannot be asked on the connection
-  client.setRequestHandler('elicitation/create', () => ({ action: 'cancel' as const }));
+  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+    const answer = await hooks.onQuestion(params, mcpReq.signal);
+    return answer as ElicitResult; // checked against the schema of the question
+  });
   let isOpen = true;
   const close = async (): Promise<void> => {
     isOpen = false;
@@ -132,12 +140,14 @@ function http(
   mcp: McpPackage,
   { url }: McpHttpServer,
   { headers, authProvider }: Credentials,
-  { onSecret }: OpenHooks,
+  { onSecret, onAuthorization }: OpenHooks,
 ): Transport {
   return new mcp.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     fetch: boundedFetch(onSecret),
-    ...(authProvider && { authProvider: authProvider as never }), // checked by the package
+    ...(authProvider && {
+      authProvider: watchedProvider(authProvider, onAuthorization) as never, // checked by the package
+    }),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,

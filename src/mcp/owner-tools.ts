@@ -4,9 +4,11 @@ import { sameJson } from '../json.ts';
 import { withoutFullStop } from '../sentence.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { ToolList } from '../tools/tool-source.ts';
+import { authorizeTool } from './authorization.ts';
 import { contentTools } from './content-tools.ts';
 import { listTools, type ListedTool } from './list-tools.ts';
 import { FIRST_WAIT_MS, MAX_WAIT_MS, type McpConnection } from './mcp-connection.ts';
+import { unreachable } from './mcp-failure.ts';
 import { selects, type McpServer, type McpSettings } from './mcp-options.ts';
 import { mcpTool } from './mcp-tool.ts';
 import type { McpSession } from './mcp-session.ts';
@@ -32,6 +34,9 @@ export class OwnerTools {
   #failures = 0;
   #retryAt = 0;
   #lastError = '';
+  /** Made once: the same list means that nothing has changed. */
+  #onlyAuthorize: ToolList | null = null;
+  #authorize: AnyTool | null = null;
 
   constructor(server: McpServer, settings: McpSettings, connection: McpConnection) {
     this.#server = server;
@@ -68,9 +73,47 @@ export class OwnerTools {
   /** The last known list: its calls connect again. Without one, the tools are missing. */
   #withoutServer(reason: string): ToolList {
     if (this.#list) return this.#list;
+    if (this.connection.authorizationUrl !== null) return this.#unauthorized();
     const unavailable = `the server cannot be reached (${withoutFullStop(this.connection.text(reason))})`;
     if (this.#settings.required) throw new Error(unavailable);
     return { tools: [], unavailable };
+  }
+
+  /** One tool, with which the model sends the user to the address where access is given. */
+  #unauthorized(): ToolList {
+    const { name } = this.#server;
+    this.#onlyAuthorize ??= {
+      tools: [this.#authorizeTool()],
+      unavailable: `the user has to give access to ${name} first`,
+    };
+    return this.#onlyAuthorize;
+  }
+
+  #authorizeTool(): AnyTool {
+    this.#authorize ??= authorizeTool(this.#server, `${this.#server.name}__authorize`, this);
+    return this.#authorize;
+  }
+
+  /** Tries to connect now, and returns where the user can give permission; null if none is needed. */
+  async check(signal: AbortSignal): Promise<string | null> {
+    const { connection } = this;
+    connection.retryNow();
+    this.#retryAt = 0;
+    try {
+      await raced(
+        connection.use(() => connection.connect()),
+        signal,
+      );
+      return null;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (connection.authorizationUrl !== null) return connection.authorizationUrl;
+      throw unreachable(
+        `The check of ${this.#server.name}`,
+        this.#server.name,
+        connection.text(messageOf(error)),
+      );
+    }
   }
 
   async #read(): Promise<ToolList> {
@@ -108,11 +151,14 @@ export class OwnerTools {
       listed.map(({ info }) => info.name),
     );
     const tools = chosen.map((tool) =>
-      mcpTool(tool, names.get(tool.info.name) ?? '', this.#settings, this.connection, name),
+      mcpTool(tool, names.get(tool.info.name) ?? '', this.#settings, this.connection, this.#server),
     );
-    if (!resourceTool && !promptTool) return tools;
     const taken = new Set(names.values());
-    return [...tools, ...contentTools(name, this.#settings, this.session, taken)];
+    const content =
+      resourceTool || promptTool ? contentTools(name, this.#settings, this.session, taken) : [];
+    // also with access: another process may have asked for it
+    const own = this.connection.canAuthorize ? [this.#authorizeTool()] : [];
+    return [...own.filter((tool) => !taken.has(tool.name)), ...tools, ...content];
   }
 }
 

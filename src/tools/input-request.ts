@@ -38,7 +38,7 @@ const MAX_URL = 8_000;
 /** Maximum characters of the fields of one form, as JSON. */
 const MAX_CONTENT = 100_000;
 /** Maximum characters of the state that a tool keeps with its questions. */
-const MAX_STATE = 65_536;
+const MAX_STATE = 100_000;
 
 /** The result of a tool that needs input before it can continue: the call stays open and the run pauses. */
 export class InputRequired {

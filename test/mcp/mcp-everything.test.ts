@@ -34,12 +34,13 @@ describe.each(['stdio', 'http'] as const)('server-everything over %s', (way) => 
       'Echo: hi',
       'The sum of 2 and 3 is 5.',
       { temperature: 33, conditions: 'Cloudy', humidity: 82 },
-      expect.stringContaining('[image image/png, 4035 bytes, left out]'),
+      expect.stringContaining('image/png'),
       [expect.any(String), expect.objectContaining({ type: 'resource_link' })],
       expect.stringContaining('completed'),
       'bad_arguments',
       'unknown_tool',
     ]);
+    expect(JSON.stringify(state.messages)).toContain('"data":"iVBOR');
     expect(offered()[0]).toContain('ev__echo');
     expect(offered()[0]).not.toContain('ev__get-env');
     const progress = events.flatMap((event) => (event.type === 'ToolProgress' ? [event] : []));

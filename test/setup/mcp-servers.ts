@@ -72,6 +72,8 @@ export interface HttpServer {
   kill(): Promise<void>;
   /** Starts it again whenever it dies. */
   keepUp(): void;
+  /** Waits until it answers. */
+  up(): Promise<void>;
   /** Starts it on the same port. */
   start(): Promise<void>;
 }
@@ -133,6 +135,10 @@ async function httpServer(
     effects: notes.lines,
     kill,
     start,
+    up: async () => {
+      while (!(await fetch(`http://127.0.0.1:${port}/`).catch(() => null)))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    },
     keepUp: () => void (isKeptUp = true),
   };
 }

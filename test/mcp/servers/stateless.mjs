@@ -53,21 +53,65 @@ const handler = createMcpHandler(({ requestInfo }) => {
     handler.notify.toolsChanged();
     return text('grown');
   });
-  tool('confirm', z.object({ path: z.string() }), ({ path }) =>
-    inputRequired({
+  const ask = (message, properties) =>
+    inputRequired.elicit({
+      message,
+      requestedSchema: { type: 'object', properties, required: Object.keys(properties) },
+    });
+  const given = (ctx, key) => ctx.mcpReq.inputResponses?.[key];
+  const stateIn = (ctx) => ctx.mcpReq.requestState();
+  tool('confirm', z.object({ path: z.string() }), ({ path }, ctx) => {
+    const answer = given(ctx, 'yes');
+    if (!answer)
+      return inputRequired({
+        inputRequests: { yes: ask(`Delete ${path}?`, { sure: { type: 'boolean' } }) },
+        requestState: `state of ${path}`,
+      });
+    if (answer.action !== 'accept') return text(`${answer.action}: kept ${path}`);
+    appendFileSync(effects, `${path}\n`);
+    return text(`deleted ${path}, sure ${answer.content.sure}, ${stateIn(ctx)}`);
+  });
+  // asks in rounds: each one has its own questions and a state of the given size
+  tool('rounds', z.object({ rounds: z.number(), size: z.number() }), ({ rounds, size }, ctx) => {
+    const [done = '0', log = ''] = (stateIn(ctx) ?? '').split('|');
+    const number = Number(done);
+    const key = `what/${number}`;
+    const said = number === 0 ? log : `${log}${given(ctx, key)?.content?.word ?? '?'},`;
+    if (number === rounds) return text(said);
+    const head = `${number + 1}|${said}|`;
+    return inputRequired({
       inputRequests: {
-        yes: inputRequired.elicit({
-          message: `Delete ${path}?`,
-          requestedSchema: {
-            type: 'object',
-            properties: { sure: { type: 'boolean' } },
-            required: ['sure'],
-          },
-        }),
+        [`what/${number + 1}`]: ask(`Word ${number + 1}?`, { word: { type: 'string' } }),
       },
-      requestState: `state of ${path}`,
+      requestState: head + '"'.repeat(Math.max(0, size - head.length)),
+    });
+  });
+  // wants to be called again, without a question
+  tool('again', z.object({}), (_args, ctx) =>
+    stateIn(ctx) === undefined ? inputRequired({ requestState: 'again' }) : text('at last'),
+  );
+  tool('keep_token', z.object({}), () =>
+    inputRequired({
+      inputRequests: { yes: ask('Sure?', { sure: { type: 'boolean' } }) },
+      requestState: String(requestInfo?.headers.get('authorization')),
     }),
   );
+  tool('visit', z.object({ url: z.string() }), ({ url }, ctx) =>
+    given(ctx, 'page')
+      ? text(`visited: ${given(ctx, 'page').action}`)
+      : inputRequired({
+          inputRequests: { page: inputRequired.elicitUrl({ message: 'Sign \u202ehere', url }) },
+        }),
+  );
+  // dies after it has got the answer, or before
+  tool('ask_and_die', z.object({ id: z.string() }), ({ id }, ctx) => {
+    appendFileSync(effects, `${id}${given(ctx, 'yes') ? ' answered' : ''}\n`);
+    if (given(ctx, 'yes')) process.kill(process.pid, 'SIGKILL');
+    return inputRequired({
+      inputRequests: { yes: ask('Continue?', { sure: { type: 'boolean' } }) },
+      requestState: id,
+    });
+  });
   for (const name of extra) tool(name, z.object({}), () => text(name));
   return server;
 });
