@@ -260,7 +260,7 @@ describe('a tool that asks for input', () => {
     ],
     [
       'a large state',
-      () => requestInput({ a: { message: 'm', schema: {} } }, { state: 'x'.repeat(70_000) }),
+      () => requestInput({ a: { message: 'm', schema: {} } }, { state: 'x'.repeat(110_000) }),
     ],
     [
       'a broken schema',
