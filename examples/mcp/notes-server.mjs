@@ -31,7 +31,8 @@ serveStdio(() => {
     { description: 'Shares the newest note.', inputSchema: z.object({}) },
     (_args, { mcpReq }) => {
       const answer = acceptedContent(mcpReq.inputResponses, 'with');
-      if (answer) return text(`shared "${mcpReq.requestState()}" with ${answer.name}`);
+      if (answer)
+        return text(`shared "${String(mcpReq.requestState())}" with ${String(answer.name)}`);
       const note = notes.at(-1) ?? 'none';
       return inputRequired({
         inputRequests: {
