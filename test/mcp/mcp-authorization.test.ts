@@ -44,7 +44,8 @@ async function protectedServer() {
       },
     });
   };
-  const server = http.createServer(getRequestListener((request) => answer(request)));
+  const listener = getRequestListener((request) => answer(request));
+  const server = http.createServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
