@@ -16,7 +16,7 @@ const TOKEN = 'token-abcdefgh-0123456789';
 async function protectedServer() {
   const mcpHandler = createMcpHandler(() => {
     const server = new McpServer({ name: 'safe', version: '1' });
-    server.registerTool('secret', { description: 'Tells.' }, () => ({
+    server.registerTool('secret', { description: 'Returns it.' }, () => ({
       content: [{ type: 'text', text: 'the secret' }],
     }));
     return server;
