@@ -69,7 +69,7 @@ const { output } = await bundle.write({
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
+        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|step-guards|ask-guards|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],

@@ -13,6 +13,7 @@ import {
   type ToolContext,
 } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { guardExplanationCases } from './guard-explanation-cases.ts';
 import { pages } from './setup/scripts.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
@@ -322,6 +323,7 @@ export const explanationCases: Readonly<Record<string, () => Promise<AgentState>
       })
       .build()
       .run('go'),
+  ...guardExplanationCases,
   'tool that asked to stop': () => scripted(toolCall('hand_off')).build().run('go'),
   'wait longer than the deadline': () =>
     scripted(

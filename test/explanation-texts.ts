@@ -142,6 +142,26 @@ export const explanationTexts: Readonly<
     "Stopped because one of this assistant's rules ended it. The rule says: The office is closed. To continue, send a new message.",
     'Stopped (guard) by OfficeHours: The office is closed.\nTo continue: send a new message.',
   ],
+  'message that a guard blocked': [
+    'Stopped because a guard of this assistant blocked the message. The guard says: a card number. To continue, rephrase your message, or ask for something else.',
+    'Stopped (guard) by no-cards: a card number.\nTo continue: send a new message; the guard "no-cards" blocked the message.',
+  ],
+  'answer that a guard held back': [
+    'Stopped because a guard of this assistant held back the answer. Ask sales for prices. To continue, rephrase your message, or ask for something else.',
+    'Stopped (guard) by no-prices: a price.\nTo continue: send a new message; the guard "no-prices" blocked the answer.',
+  ],
+  'calls that a guard blocked': [
+    'Stopped because a guard of this assistant blocked search and delete_lead before anything ran. The guard says: it deletes. To continue, send a new message that says what to do instead.',
+    'Stopped (guard) by no-deletes: it deletes.\nTo continue: send a new message; the guard "no-deletes" blocked the calls.',
+  ],
+  'guard that threw': [
+    'Stopped because a guard of this assistant could not check the answer. Nothing was let through. The error was: the classifier is offline. To continue, send the message again.',
+    'Stopped (guard) by no-prices: the guard could not check the answer: the classifier is offline.\nTo continue: fix the guard "no-prices", or let it pass with onError: \'pass\', then send a new message.',
+  ],
+  'guard that was too slow': [
+    'Stopped because a guard of this assistant could not check the message. It did not answer in time, so nothing was let through. To continue, send the message again.',
+    'Stopped (guard) by no-cards: the guard could not check the message: it did not finish in 5 ms.\nTo continue: fix the guard "no-cards", or let it pass with onError: \'pass\', then send a new message.',
+  ],
   'tool that asked to stop': [
     'Stopped because hand_off asked to stop: a person takes over. To continue, send a new message.',
     'Stopped (guard) by StopRequestCheck: a person takes over.\nTo continue: send a new message; a tool asked for this stop.',

@@ -1,5 +1,5 @@
 import { Cancelled } from '../cancellation.ts';
-import { isoTime, msOf } from '../clock.ts';
+import { isoTime } from '../clock.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
@@ -7,7 +7,7 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { isRecord } from '../json.ts';
 import { AgentState } from './agent-state.ts';
 import { announceStart, announceStep, end } from './announce-run.ts';
-import type { AgentStep, UnfinishedStep } from './agent-step.ts';
+import type { UnfinishedStep } from './agent-step.ts';
 import {
   HookFailure,
   type ComposedHooks,
@@ -24,6 +24,7 @@ import type { ToolLoad } from './sourced-tools.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 import { runCalls } from './tool-calls.ts';
+import { waitForRetry } from './wait-for-retry.ts';
 import { withoutFullStop } from '../sentence.ts';
 
 /** Called after each step; the loop waits for it. */
@@ -140,7 +141,7 @@ export async function takeStep(run: Run): Promise<void> {
       const { loadToolsAgain } = await import('./sourced-tools.ts');
       await loadToolsAgain(run, draft);
     }
-    await runCalls(run, draft);
+    await callTools(run, draft);
     return finishStep(run, draft);
   }
   const failed = run.state.steps.at(-1);
@@ -240,8 +241,18 @@ async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
   }
   await callModel(run, draft);
   if (draft.failure || draft.isTruncated) return;
-  if (draft.calls.length > 0) await runCalls(run, draft);
+  if (draft.calls.length > 0) await callTools(run, draft);
   else if (run.agent.response && draft.finishReason !== 'pause_turn') await checkFormat(run, draft);
+}
+
+/** Runs the calls of a step, unless a guard blocks them. */
+async function callTools(run: Run, draft: StepDraft): Promise<void> {
+  const { tools = [] } = run.agent.guards ?? {};
+  if (tools.length > 0) {
+    const { guardCalls } = await import('./step-guards.ts');
+    if (!(await guardCalls(run, draft, tools))) return;
+  }
+  await runCalls(run, draft);
 }
 
 /** Records a hook error: before the answer as a failed model call, after it as an error beside answer and results. */
@@ -249,21 +260,6 @@ function hookFailed(run: Run, draft: StepDraft, message: string): void {
   const record = run.record({ type: 'unknown', code: 'hook_failed', message });
   if (draft.finishReason === null) draft.failure ??= record;
   else (draft.extraErrors ??= []).push(record);
-}
-
-/** Waits until a failed model call may be retried. An abort or the deadline ends the wait. */
-async function waitForRetry(run: Run, failed: AgentStep, waitMs: number): Promise<number> {
-  const { execution } = run.state;
-  if (failed.executionId !== execution.id || failed.number <= execution.handledStep) return 0;
-  const began = run.now();
-  const left = Math.min(waitMs, msOf(failed.startedAt) + failed.durationMs + waitMs - began);
-  if (left <= 0) return 0;
-  let stopTimer: (() => void) | undefined;
-  const waiting = new Promise<void>((resolve) => {
-    stopTimer = run.agent.clock.after(left, resolve);
-  });
-  await run.cancellation.race(waiting).catch(() => stopTimer?.());
-  return run.now() - began;
 }
 
 const reopened = (run: Run, step: UnfinishedStep): StepDraft =>

@@ -16,6 +16,7 @@ import type { AgentModel, ModelChain } from './model-chain.ts';
 import type { PrepareStep, StepPreparer } from './prepare-step.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
 import type { ToolFinder } from './offered-tools.ts';
+import type { AgentGuards } from './guard.ts';
 import type { NamedSource } from './sourced-tools.ts';
 
 /** Output type of an agent: the type of its response format, or text without one. */
@@ -113,6 +114,8 @@ export interface AgentDefinition {
   readonly toolSources: readonly NamedSource[];
   /** Keeps tools out of the requests; null without one. */
   readonly toolFinder: ToolFinder | null;
+  /** Guards of the capabilities; null without one, which costs nothing. */
+  readonly guards: AgentGuards | null;
   /** Capabilities that hold connections. */
   readonly closable: readonly AnyCapability[];
   /** Whether any of the tools is an agent. */

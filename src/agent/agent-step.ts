@@ -9,6 +9,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentStateJSON } from './agent-state.ts';
+import type { GuardRecord } from './guard.ts';
 import type { StepSteering } from './steer-step.ts';
 import type { OpenInput } from './open-inputs.ts';
 
@@ -36,6 +37,8 @@ export interface AgentStep {
   readonly errors: readonly ErrorRecord[];
   /** What the step sent that differs from the definition of the agent; absent if nothing does. */
   readonly steering?: StepSteering;
+  /** What guards decided in this step; absent if none was asked. */
+  readonly guards?: readonly GuardRecord[];
   /** What the provider reported about the model call; absent if it reported nothing. */
   readonly modelCall?: ModelCallInfo;
   /** Usage, nested agents included. */

@@ -24,6 +24,7 @@ import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, plainOptions, type OptionStyle } from './check-options.ts';
+import type { GuardPoint } from './guard.ts';
 import { modelChain, modelPicker } from './model-chain.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
 import type { StepPreparer } from './prepare-step.ts';
@@ -87,6 +88,7 @@ export function defineAgent(
     ...offered,
     toolSources,
     toolFinder: finderOf(capabilities, tools),
+    guards: guardsOf(capabilities),
     closable: capabilities.filter((c) => c.close !== undefined),
     callsAgents: callsAgents(tools),
     activeTools: options.activeTools ?? null,
@@ -104,6 +106,13 @@ export function defineAgent(
     redactor: options.redactor ?? defaultRedactor,
     random: options.random ?? Math.random,
   });
+}
+
+function guardsOf(capabilities: readonly AnyCapability[]): AgentDefinition['guards'] {
+  const all = capabilities.flatMap(({ guards = [] }) => guards);
+  if (all.length === 0) return null;
+  const at = (point: GuardPoint) => all.filter((guard) => guard.at === point);
+  return { input: at('input'), output: at('output'), tools: at('tools') };
 }
 
 function finderOf(

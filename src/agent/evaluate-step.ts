@@ -17,6 +17,7 @@ import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
 import { bookExecution, bookSession, type Execution } from './execution.ts';
 import { unbooked } from './family-shares.ts';
+import { isBlocked } from './guard.ts';
 import { handOverStep, isUnfinished } from './hand-over-step.ts';
 import { countsBefore, fallbackOf } from './model-chain.ts';
 import { pauseStep } from './pause-step.ts';
@@ -37,7 +38,8 @@ export function closeStep(run: Run, draft: StepDraft): void {
     return handOverStep(run, draft);
   if (draft.hasOpenCalls) {
     const fatal = cause === null && run.stopRequest === null ? fatalError(run, draft) : null;
-    if (cause === null && run.stopRequest === null && fatal === null) return pauseStep(run, draft);
+    const isStopped = run.stopRequest !== null || fatal !== null || isBlocked(draft);
+    if (cause === null && !isStopped) return pauseStep(run, draft);
     draft.isTruncated ||= cause !== null;
     bookLeftBehind(draft);
     closeOpenCalls(run, draft, fatal);

@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { ContinuationCriterion } from '../continuation/criterion.ts';
 import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
 import type { AnyToolSource, ToolSource } from '../tools/tool-source.ts';
+import type { AgentGuard } from './guard.ts';
 import type { ToolFinder } from './offered-tools.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
@@ -84,6 +85,8 @@ export interface AnyCapability {
   readonly prepareStep?: AnyPrepareStep;
   /** Keeps tools out of the requests. At most one capability of an agent has it; `toolSearch()` makes one. */
   readonly toolFinder?: ToolFinder;
+  /** Checks of messages, answers and calls; `guardInput()` and its siblings make them. */
+  readonly guards?: readonly AgentGuard[];
   /** For types only; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~call'?: Call | undefined;

@@ -14,6 +14,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import { withFiles } from './answer-files.ts';
 import { foundCall, FoundCallDeltas, type FoundCall } from './found-call.ts';
 import { HookFailure } from './hooks.ts';
+import { leaveStream } from './leave-stream.ts';
 import { ModelCallLog } from './model-call-log.ts';
 import { endCoolDown } from './model-chain.ts';
 import { ReasoningDeltas } from './reasoning-deltas.ts';
@@ -34,13 +35,16 @@ export class ModelAnswer {
   #reasoning: ReasoningDeltas | null = null;
   #hold: LeakFilter | null = null;
   #text: TextDeltas;
+  /** Chunks that nothing shows until guards have passed; null if chunks are shown. */
+  #held: ShownChunk[] | null;
   #closed = false;
 
-  constructor(run: Run, draft: StepDraft) {
+  constructor(run: Run, draft: StepDraft, isHeld: boolean = false) {
     this.#run = run;
     this.#draft = draft;
     this.#log = new ModelCallLog(run, draft);
     this.#text = new TextDeltas(run, draft);
+    this.#held = isHeld ? [] : null;
   }
 
   /** Calls the model, and streams if chunks or deltas have a listener. */
@@ -51,6 +55,7 @@ export class ModelAnswer {
     const proof = journal?.confirm();
     if (proof) return proof.then(() => this.infer(request));
     if (this.#draft.hasShown) this.#discard();
+    if (this.#held) this.#held = [];
     this.#log.start();
     if (driver.stream && streamed.some((type) => events.wants(type)))
       return this.#stream(driver.stream(request, this.#log));
@@ -81,13 +86,25 @@ export class ModelAnswer {
     try {
       return await this.#run.cancellation.race(pump());
     } finally {
-      leave(iterator);
+      leaveStream(iterator);
     }
   }
 
   #take(chunk: Exclude<InferenceChunk, { type: 'done' }>): void {
     if (chunk.type === 'usage') return this.#log.used(chunk);
     this.#log.chunk();
+    if (this.#held) this.#held.push(chunk);
+    else this.#emit(chunk);
+  }
+
+  /** Shows what was held back, and everything from now on. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const chunk of held) this.#emit(chunk);
+  }
+
+  #emit(chunk: ShownChunk): void {
     if (chunk.type === 'content') this.#text.push(this.#hold?.push(chunk.text) ?? chunk.text);
     else if (chunk.type === 'reasoning') this.#reasoningDeltas.push(chunk.text);
     else this.#takeDelta(chunk);
@@ -140,6 +157,7 @@ export class ModelAnswer {
   }
 
   accept(response: InferenceResponse): void {
+    this.release();
     const draft = this.#draft;
     const read = readResponse(response);
     this.#log.keepUsage(response ?? {});
@@ -244,6 +262,16 @@ export class ModelAnswer {
     if (this.#log.isUsageKnown) this.#log.keepUsage({});
   }
 
+  /** Drops an answer that a guard has blocked, and keeps what it used; null if the model has not answered. */
+  block(response: InferenceResponse | null): void {
+    const draft = this.#draft;
+    draft.isTruncated = true;
+    if (draft.hasShown) this.#discard();
+    if (response) this.#log.keepUsage(response);
+    else this.#log.keepPartialUsage();
+    this.#log.keepReport(response ?? {});
+  }
+
   fail(thrown: unknown): void {
     const draft = this.#draft;
     const { report, partial } = readFailure(thrown);
@@ -259,11 +287,8 @@ export class ModelAnswer {
   }
 }
 
-/** Closes the iterator without waiting, because a driver may hang. */
-function leave(iterator: AsyncIterator<unknown>): void {
-  const left = async (): Promise<unknown> => iterator.return?.();
-  left().catch(() => {});
-}
+/** A chunk with a part of the answer. */
+type ShownChunk = Exclude<InferenceChunk, { type: 'done' | 'usage' }>;
 
 /** Reasoning of the answer; null if the driver returned none. */
 const reasoningOf = ({ reasoning }: Partial<InferenceResponse>): string | null =>

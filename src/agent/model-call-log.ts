@@ -29,7 +29,7 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
 
   /** Created with the first read. */
   get signal(): AbortSignal {
-    return this.#run.cancellation.signal;
+    return this.#draft.modelSignal ?? this.#run.cancellation.signal;
   }
 
   get firstTokenMs(): number | null {

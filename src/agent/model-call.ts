@@ -1,35 +1,43 @@
 import { Cancelled } from '../cancellation.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import type { InferenceRequest } from '../inference/inference-driver.ts';
+import type { InferenceRequest, InferenceResponse } from '../inference/inference-driver.ts';
 import { withBudgetNote } from './budget-note.ts';
+import { GuardBlocked, type AgentGuards } from './guard.ts';
 import { ModelAnswer } from './model-answer.ts';
 import { toolsSent } from './offered-tools.ts';
 import type { Run } from './run.ts';
+import { sentMessages } from './sent-messages.ts';
 import { steeringOf } from './steer-step.ts';
 import type { StepDraft } from './step-draft.ts';
+import type { StepGuards } from './step-guards.ts';
 
 /** Calls the model once and fills the draft with an answer, a failure, or the part before an interruption. */
 export async function callModel(run: Run, draft: StepDraft): Promise<void> {
-  const answer = new ModelAnswer(run, draft);
+  const guards = run.agent.guards === null ? null : await guardsOf(run, draft, run.agent.guards);
+  const answer = new ModelAnswer(run, draft, guards?.holds ?? false);
   const { offered } = draft;
+  let returned: InferenceResponse | null = null;
   try {
     const { modelCall } = run.agent.hooks;
     const request = requestFor(run, draft);
-    const response = modelCall
-      ? await run.cancellation.race(
-          modelCall(
-            request,
-            async (given) => {
-              draft.offered =
-                given.tools === request.tools ? offered : toolsSent(offered, given.tools);
-              return answer.noted(await answer.infer(given));
-            },
-            run.hookContext,
-          ),
-        )
-      : await answer.infer(request);
+    const call = async (): Promise<InferenceResponse> =>
+      modelCall
+        ? run.cancellation.race(
+            modelCall(
+              request,
+              async (given) => {
+                draft.offered =
+                  given.tools === request.tools ? offered : toolsSent(offered, given.tools);
+                return answer.noted(await answer.infer(given));
+              },
+              run.hookContext,
+            ),
+          )
+        : answer.infer(request);
+    returned = guards ? await guards.around(answer, call) : await call();
+    await guards?.after(returned);
     draft.steering = steeringOf(run, draft);
-    answer.accept(response);
+    answer.accept(returned);
     answer.close();
   } catch (thrown) {
     if (isMisuse(thrown)) throw thrown;
@@ -37,10 +45,18 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
     answer.close();
     if (run.cancellation.cause?.by === 'handover') answer.drop();
     else if (run.cancellation.cause || thrown instanceof Cancelled) answer.cut();
+    else if (thrown instanceof GuardBlocked) answer.block(returned);
     else answer.fail(thrown);
   } finally {
+    if (guards) draft.addGuardUsage();
     run.parent?.family?.leave(run, draft);
   }
+}
+
+/** Most agents have no guards: they do not load the code. */
+async function guardsOf(run: Run, draft: StepDraft, guards: AgentGuards): Promise<StepGuards> {
+  const { StepGuards: Guards } = await import('./step-guards.ts');
+  return new Guards(run, draft, guards);
 }
 
 /** Whether an error is misuse by the caller, which `run()` throws, and not a failed model call. */
@@ -58,7 +74,7 @@ function requestFor(run: Run, draft: StepDraft): InferenceRequest {
     system: budgetNote ? withBudgetNote(run, prompt) : prompt,
     // a prompt that changes with each step is not worth a mark, unless the user set one
     ...((systemCache || isChanging) && { systemCache }),
-    messages: run.state.messages,
+    messages: agent.guards === null ? run.state.messages : sentMessages(run.state.messages),
     tools: offered.toolSchemas,
     toolChoice: draft.softLanding === null ? offered.toolChoice : 'none',
     responseFormat: response?.format ?? null,

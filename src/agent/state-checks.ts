@@ -67,6 +67,7 @@ const stepFields = fields({
   model: 'string?',
   fallback: 'string?',
   steering: 'object?',
+  guards: 'list?',
   modelCall: 'object?',
   modelUsage: 'object?',
   failedModels: 'list?',
@@ -131,6 +132,7 @@ const modelCallFields = fields({
 const steeringFields = fields({ model: 'string?', tools: 'object?', systemHash: 'string?' });
 const steeredToolsFields = fields({ count: 'number', names: 'list', hash: 'string' });
 const noTools = { count: 0, names: [], hash: '' };
+const guardFields = fields({ name: 'string', at: 'string', decision: 'string' });
 const modelFields = fields({ model: 'string', code: 'string', message: 'string' });
 const outcomeFields = fields({ evaluations: 'list' });
 const pauseFields = fields({ kind: 'string', at: 'string' });
@@ -162,9 +164,9 @@ export function checkState(document: Record<string, unknown>): void {
   refuse(
     within('.info', recordProblem(info, infoFields) ?? usageProblem(info)) ??
       within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
-      within('.execution.grantLog', grantLogProblem(execution)) ??
-      within('.execution.family', familyProblem(execution)) ??
-      within('.execution.failingTools', failingProblem(execution)) ??
+      within('.execution', recordsIn(execution, 'grantLog', grantFields)) ??
+      within('.execution', recordsIn(execution, 'family', shareFields)) ??
+      within('.execution', recordsIn(execution, 'failingTools', failingFields)) ??
       recordProblem(document, documentFields) ??
       within('.approvalRules', rulesProblem(document['approvalRules'])) ??
       within('.steps', listProblem(document['steps'], stepProblem)) ??
@@ -188,22 +190,19 @@ const rulesProblem = (rules: unknown): Problem | null =>
       within('.agentPath', listProblem(fieldOf(rule, 'agentPath'), textProblem)),
   );
 
-const grantLogProblem = (execution: unknown): Problem | null =>
-  listProblem(fieldOf(execution, 'grantLog') ?? [], (entry) => recordProblem(entry, grantFields));
-
-const failingProblem = (execution: unknown): Problem | null =>
-  listProblem(fieldOf(execution, 'failingTools') ?? [], (failing) =>
-    recordProblem(failing, failingFields),
+/** Checks each record of a list, if there is one. */
+const recordsIn = (record: unknown, key: string, expected: Parameters<typeof recordProblem>[1]) =>
+  within(
+    `.${key}`,
+    listProblem(fieldOf(record, key) ?? [], (item) => recordProblem(item, expected)),
   );
-
-const familyProblem = (execution: unknown): Problem | null =>
-  listProblem(fieldOf(execution, 'family') ?? [], (share) => recordProblem(share, shareFields));
 
 const lists = [
   ['toolCalls', callFields],
   ['results', resultFields],
   ['errors', errorFields],
   ['failedModels', modelFields],
+  ['guards', guardFields],
 ] as const;
 
 function callProblem(step: unknown): Problem | null {
@@ -228,9 +227,8 @@ function stepProblem(step: unknown): Problem | null {
   const own = recordProblem(step, stepFields) ?? usageProblem(step) ?? callProblem(step);
   if (own) return own;
   for (const [key, expected] of lists) {
-    const list = fieldOf(step, key) ?? [];
-    const problem = listProblem(list, (item) => recordProblem(item, expected));
-    if (problem) return within(`.${key}`, problem);
+    const problem = recordsIn(step, key, expected);
+    if (problem) return problem;
   }
   return (
     within('.results', listProblem(fieldOf(step, 'results') ?? [], contentProblem)) ??
@@ -247,10 +245,7 @@ const partProblem = (part: unknown): Problem | null =>
 const unfinishedProblem = (step: unknown): Problem | null =>
   stepProblem(step) ??
   recordProblem(step, childrenFields) ??
-  within(
-    '.toolSchemas',
-    listProblem(fieldOf(step, 'toolSchemas') ?? [], (item) => recordProblem(item, schemaFields)),
-  ) ??
+  recordsIn(step, 'toolSchemas', schemaFields) ??
   within('.inputs', listProblem(fieldOf(step, 'inputs') ?? [], openInputProblem));
 
 const openInputProblem = (open: unknown): Problem | null =>

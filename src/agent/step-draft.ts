@@ -14,6 +14,7 @@ import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Spending } from './family-shares.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
+import type { GuardRecord } from './guard.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import type { Run } from './run.ts';
 import type { OpenInput } from './open-inputs.ts';
@@ -72,6 +73,12 @@ export class StepDraft {
   /** Errors of an answered step without a call: a format mismatch, or a hook that threw after the answer. */
   extraErrors: ErrorRecord[] | null = null;
   isTruncated = false;
+  /** What guards decided; null without guards. */
+  guards: GuardRecord[] | null = null;
+  /** Usage of models that guards have called. */
+  guardUsage: { readonly agent: string; readonly usage: Usage; readonly cost: number | null }[] =
+    [];
+  modelSignal: AbortSignal | null = null;
   /** What the provider reported about the model call. */
   modelCall: ModelCallInfo | null = null;
   usage: Usage = zeroUsage;
@@ -174,6 +181,7 @@ export class StepDraft {
     draft.messageIds = [...step.messageIds];
     draft.steering = step.steering ?? null;
     draft.modelCall = step.modelCall ?? null;
+    if (step.guards) draft.guards = [...step.guards];
     draft.usage = step.usage;
     draft.modelUsage = step.modelUsage ?? null;
     draft.cost = step.cost;
@@ -190,6 +198,13 @@ export class StepDraft {
     this.usage = addUsage(this.usage, usage);
     this.cost = addCost(this.cost, cost);
     this.family = addShares(this.family ?? [], shares);
+  }
+
+  /** Counts what guards have used, once the usage of the model call is known. */
+  addGuardUsage(): void {
+    for (const { agent, usage, cost } of this.guardUsage)
+      this.addSpending({ usage, cost, shares: [{ agent, steps: 0, tokens: usage.total, cost }] });
+    this.guardUsage = [];
   }
 
   storedSchema(name: string): ToolSchema | undefined {
@@ -263,6 +278,7 @@ export class StepDraft {
     };
     if (this.modelId !== null) step.model = this.modelId;
     if (this.steering !== null) step.steering = this.steering;
+    if (this.guards !== null) step.guards = this.guards.slice();
     if (this.modelCall !== null) step.modelCall = this.modelCall;
     if (this.modelUsage !== null) step.modelUsage = this.modelUsage;
     if (waitMs !== null) step.waitMs = waitMs;

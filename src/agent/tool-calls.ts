@@ -53,7 +53,7 @@ function rejectOthers(run: Run, draft: StepDraft): void {
 }
 
 /** Whether the step offered the tool, itself or through the tool that calls found ones. */
-const isOffered = (
+export const isOffered = (
   { offered: { toolNameSet, found } }: StepDraft,
   { name, via }: ToolCall,
 ): boolean =>

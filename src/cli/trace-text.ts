@@ -6,6 +6,7 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { filesText } from '../file-facts.ts';
 import { answerText } from '../trace/answer-text.ts';
 import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
+import { guardFacts } from '../trace/guard-facts.ts';
 import { modelCallFacts, type ModelCallFact } from '../trace/model-call-facts.ts';
 import { steeringFacts } from '../trace/steering-facts.ts';
 import { counted, countText, durationText, exactMoneyText } from '../number-text.ts';
@@ -61,12 +62,13 @@ export function stepTable({ steps }: Trace, paint: Paint): string[] {
 const styleOf = (outcome: ContinuationOutcomeJSON | null) =>
   groups.find(({ decision }) => decision === outcome?.decision)?.style ?? null;
 
-function workText({ type, bars, waitMs, softLanding, modelCall }: TraceStep): string {
+function workText(step: TraceStep): string {
+  const { type, bars, waitMs, softLanding, modelCall } = step;
   const queuedMs = modelCall?.queuedMs ?? 0;
   const queued = queuedMs > 0 ? `waited ${durationText(queuedMs)} for the limiter, then ` : '';
   const tools = timesEach(bars.filter(({ kind }) => kind === 'tool').map(barText));
   const model = bars.find(({ kind }) => kind === 'model');
-  const said = tools.length > 0 ? tools.join(', ') : modelText(type, model);
+  const said = tools.length > 0 ? tools.join(', ') : (blockedText(step) ?? modelText(type, model));
   const wait = waitMs > 0 ? `, then waited ${durationText(waitMs)}` : '';
   return `${queued}${oneLine(said, 90)}${wait}${softLanding === null ? '' : ' (soft landing)'}`;
 }
@@ -87,10 +89,16 @@ const barText = ({ name, state, retry, answer, files }: TraceBar): string =>
     files === undefined ? '' : ` (${filesText(files)})`,
   ].join('');
 
+/** Returns which guard blocked the step; null if none did. */
+function blockedText({ guards }: TraceStep): string | null {
+  const record = guards?.find(({ decision }) => decision === 'blocked');
+  return record ? `blocked by guard ${record.name}` : null;
+}
+
 function modelText(type: TraceStep['type'], model: TraceBar | undefined): string {
   if (model?.error) return `model call failed: ${model.error}`;
   if (type === 'running' || type === 'waiting') return type;
-  return 'model answered';
+  return type === 'cut' ? 'interrupted' : 'model answered';
 }
 
 function outcomeText({ outcome, type }: TraceStep): string {
@@ -153,6 +161,9 @@ export const answerLines = ({ steps }: Trace): string[] =>
 export function modelCallLine(step: TraceStep): string | null {
   return factLine('Model call', modelCallFacts(step));
 }
+
+/** Returns what guards decided in the step; null without guards. */
+export const guardLine = (step: TraceStep): string | null => factLine('Guards', guardFacts(step));
 
 /** Returns what the step sent that differs from the definition of the agent; null if nothing does. */
 export const steeringLine = (step: TraceStep): string | null =>

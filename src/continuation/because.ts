@@ -11,6 +11,7 @@ import type {
 } from './facts.ts';
 import { factsOf } from './facts-of.ts';
 import { spentBy, type Spender } from './family-share.ts';
+import { guardBecause } from './guard-because.ts';
 import { failureText } from './model-failure.ts';
 import { DEFAULT_STOP } from './stop-reason.ts';
 import { timeText } from './time-text.ts';
@@ -49,6 +50,8 @@ export function becauseOf(
       return only("one of this assistant's rules does not work");
     case 'hook':
       return only('part of this assistant does not work');
+    case 'guard':
+      return guardBecause(facts);
     case 'runtime':
       return runtimeBecause(facts, evaluation);
     case 'pending':

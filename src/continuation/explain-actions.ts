@@ -2,7 +2,7 @@ import { own } from '../json.ts';
 import { listText, sentence } from '../sentence.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
 import type { ExplainOptions, ExplanationAction } from './explanation.ts';
-import type { ErrorFacts, LimitFacts } from './facts.ts';
+import type { ErrorFacts, GuardFacts, LimitFacts } from './facts.ts';
 import { factsOf } from './facts-of.ts';
 import { addText, grantCode, grantText } from './grant-text.ts';
 import type { GrantAllowance } from './grant-allowance.ts';
@@ -148,6 +148,8 @@ function blockedActions({ facts, evaluation }: Obstacle): readonly Draft[] {
     case 'broken':
     case 'hook':
       return [change(criterion, 'ask the operator to fix this assistant', developerText)];
+    case 'guard':
+      return guardActions(facts, developerText);
     case 'runtime':
       if (facts.what === 'parked') return [{ kind: 'retry', text: 'retry it', developerText }];
       return facts.what === 'shortened'
@@ -175,6 +177,17 @@ function limitActions(
   return unit === 'repeats'
     ? [newMessage('send a new message that says what to do instead', developerText)]
     : [newMessage('send a new message', developerText)];
+}
+
+function guardActions({ guard, at, cause }: GuardFacts, developerText: string): readonly Draft[] {
+  if (cause === 'blocked')
+    return at === 'tools'
+      ? [newMessage('send a new message that says what to do instead', developerText)]
+      : rephraseActions(developerText);
+  return [
+    newMessage('send the message again', developerText),
+    change(guard, 'ask the operator to fix this assistant', developerText),
+  ];
 }
 
 const rephraseActions = (developerText: string): readonly Draft[] => [

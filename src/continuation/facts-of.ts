@@ -42,6 +42,8 @@ function isReadable(facts: EvaluationFacts): boolean {
       return isText('toolName');
     case 'hook':
       return isText('name');
+    case 'guard':
+      return isText('guard', 'at', 'cause', 'reason');
     case 'runtime':
       return isText('what');
     case 'answered':

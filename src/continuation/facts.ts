@@ -110,6 +110,20 @@ export interface HookFacts {
   readonly name: string;
 }
 
+/** A guard blocked a message, an answer or calls, or could not check them. */
+export interface GuardFacts {
+  readonly kind: 'guard';
+  readonly guard: string;
+  readonly at: 'input' | 'output' | 'tools';
+  /** `failed` and `timeout`: the check itself did not work, so that nothing was let through. */
+  readonly cause: 'blocked' | 'failed' | 'timeout';
+  readonly reason: string;
+  /** Text for the user, in place of the reason. */
+  readonly message?: string;
+  /** Names of the tools whose calls were blocked. */
+  readonly tools?: readonly string[];
+}
+
 /** The worker or the store could not continue the session. */
 export interface RuntimeFacts {
   readonly kind: 'runtime';
@@ -142,6 +156,7 @@ export type EvaluationFacts =
   | ToolCalledFacts
   | BrokenFacts
   | HookFacts
+  | GuardFacts
   | RuntimeFacts
   | CustomFacts;
 

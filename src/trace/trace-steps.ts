@@ -33,6 +33,7 @@ export function traceSteps(
       ...(step.model !== undefined && { model: step.model }),
       ...(step.fallback !== undefined && { fallback: step.fallback }),
       ...(step.steering && { steering: step.steering }),
+      ...(step.guards && { guards: step.guards }),
       ...(step.modelCall && { modelCall: step.modelCall }),
       type: step.type,
       startedAt: step.startedAt,

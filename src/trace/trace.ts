@@ -1,5 +1,6 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { StepType } from '../agent/agent-step.ts';
+import type { GuardRecord } from '../agent/guard.ts';
 import type { StepSteering } from '../agent/steer-step.ts';
 import type { Explanation } from '../continuation/explanation.ts';
 import type { Grants } from '../continuation/grants.ts';
@@ -77,6 +78,8 @@ export interface TraceStep {
   readonly fallback?: string;
   /** What the step sent that differs from the definition of the agent; absent if nothing does. */
   readonly steering?: StepSteering;
+  /** What guards decided; absent if none was asked. */
+  readonly guards?: readonly GuardRecord[];
   /** What the provider reported about the model call; absent if it reported nothing. */
   readonly modelCall?: ModelCallInfo;
   readonly type: StepType | 'running' | 'waiting';

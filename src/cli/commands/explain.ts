@@ -10,6 +10,7 @@ import { changeLine, stopLine } from '../run-ending.ts';
 import {
   answerLines,
   modelCallLine,
+  guardLine,
   steeringLine,
   stepTable,
   totalsLine,
@@ -111,7 +112,7 @@ function printEvaluations(
   for (const line of evaluationLines(outcome, paint)) print(line);
   const continued = continuedLine(outcome);
   if (continued !== null) print(continued);
-  for (const line of shown ? [steeringLine(shown), modelCallLine(shown)] : [])
+  for (const line of shown ? [guardLine(shown), steeringLine(shown), modelCallLine(shown)] : [])
     if (line !== null) print(paint('dim', line));
   if (step && step.notes.length > 0)
     for (const note of step.notes) print(paint('dim', `  ${oneLine(note, 300)}`));

@@ -1,5 +1,7 @@
 import { own } from '../../json.ts';
+import { isBlocked } from '../../agent/guard.ts';
 import { answerText } from '../../trace/answer-text.ts';
+import { guardFacts } from '../../trace/guard-facts.ts';
 import { modelCallFacts } from '../../trace/model-call-facts.ts';
 import { steeringFacts } from '../../trace/steering-facts.ts';
 import type { TraceStep } from '../../trace/trace.ts';
@@ -20,7 +22,8 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   if (step.type === 'error') {
     facts.push({ text: 'model call failed' });
     if (model?.error) facts.push({ text: shortened(model.error), isBad: true });
-  } else if (step.type === 'cut') facts.push({ text: 'the model call was interrupted' });
+  } else if (step.type === 'cut' && !isBlocked(step))
+    facts.push({ text: 'the model call was interrupted' });
   else if (step.finishReason !== null)
     facts.push({ text: 'finish_reason', code: step.finishReason });
   if (step.model !== undefined) facts.push({ text: 'model', code: step.model });
@@ -39,7 +42,13 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   if (step.waitMs > 0) facts.push({ text: `waited ${durationText(step.waitMs)}` });
   if (step.softLanding !== null)
     facts.push({ text: 'last step reserved by', code: step.softLanding });
-  return [...facts, ...steeringFacts(step), ...modelCallFacts(step), ...notesOf(step.notes)];
+  return [
+    ...facts,
+    ...guardFacts(step),
+    ...steeringFacts(step),
+    ...modelCallFacts(step),
+    ...notesOf(step.notes),
+  ];
 }
 
 /** Returns the text of an error; only "failed" if a criterion below quotes it. */

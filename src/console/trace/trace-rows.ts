@@ -1,3 +1,4 @@
+import { isBlocked } from '../../agent/guard.ts';
 import type { Trace, TraceStep } from '../../trace/trace.ts';
 
 /** A row of the timeline. Row 0 is an outcome before the first step. */
@@ -30,6 +31,7 @@ export type RowTag =
   | 'waiting'
   | 'failed call'
   | 'interrupted'
+  | 'blocked'
   | 'soft landing'
   | `attempt ${number}`;
 
@@ -38,7 +40,7 @@ export function tagsOf(step: TraceStep): readonly RowTag[] {
   const tags: RowTag[] = [];
   if (step.type === 'running' || step.type === 'waiting') tags.push(step.type);
   if (step.type === 'error') tags.push('failed call');
-  if (step.type === 'cut') tags.push('interrupted');
+  if (step.type === 'cut') tags.push(isBlocked(step) ? 'blocked' : 'interrupted');
   if (step.softLanding !== null) tags.push('soft landing');
   if (step.attempt > 1 && step.type !== 'error') tags.push(`attempt ${step.attempt}`);
   return tags;

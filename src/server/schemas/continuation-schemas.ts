@@ -27,6 +27,7 @@ const factKindSet: Readonly<Record<EvaluationFacts['kind'], true>> = {
   answered: true,
   tool_called: true,
   broken: true,
+  guard: true,
   hook: true,
   runtime: true,
   custom: true,

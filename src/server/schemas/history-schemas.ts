@@ -41,6 +41,18 @@ const steering = object(
   },
 );
 
+const guards = list(
+  object(
+    {
+      name: text,
+      at: oneOfTexts(['input', 'output', 'tools']),
+      decision: oneOfTexts(['passed', 'blocked']),
+      durationMs: number,
+    },
+    { reason: text, message: text, cause: oneOfTexts(['failed', 'timeout']), tools: list(text) },
+  ),
+);
+
 const stepSchema = object(
   {
     number: count,
@@ -61,7 +73,7 @@ const stepSchema = object(
     notes: list(text),
     outcome: orNull(ref('Outcome')),
   },
-  { model: text, fallback: text, steering, modelCall },
+  { model: text, fallback: text, steering, guards, modelCall },
 );
 
 /** Schemas of messages, steps and traces. */
