@@ -6,7 +6,7 @@ export const chat: Omit<Wire, 'name' | 'model'> = {
   problem: chatProblem,
   stores: () => [],
   whole(said) {
-    const calls = said.calls?.map(({ name, args }, i) => toolCall(name, args, callId(said.n, i)));
+    const calls = said.calls?.map(({ name, args }, i) => toolCall(name, args, callId(said, i)));
     const refusal = said.finish === 'refusal' ? { refusal: 'I will not.' } : null;
     const message = {
       content: said.text ?? null,
@@ -18,7 +18,7 @@ export const chat: Omit<Wire, 'name' | 'model'> = {
   },
   stream(said) {
     const calls = said.calls?.map(({ name, args }, index) =>
-      delta({ tool_calls: [{ index, ...toolCall(name, args, callId(said.n, index)) }] }),
+      delta({ tool_calls: [{ index, ...toolCall(name, args, callId(said, index)) }] }),
     );
     const refusal = said.finish === 'refusal' ? [delta({ refusal: 'I will not.' })] : [];
     return [
@@ -94,7 +94,8 @@ function responseOf({ n, finish }: Numbered): Json {
   };
 }
 
-function outputOf({ n, thought, text, calls = [], finish }: Numbered): readonly Json[] {
+function outputOf(numbered: Numbered): readonly Json[] {
+  const { n, thought, text, calls = [], finish } = numbered;
   const part =
     finish === 'refusal'
       ? { type: 'refusal', refusal: 'I will not.' }
@@ -115,7 +116,7 @@ function outputOf({ n, thought, text, calls = [], finish }: Numbered): readonly 
     ...calls.map(({ name, args }, i) => ({
       type: 'function_call',
       id: `fc_${n}_${i}`,
-      call_id: callId(n, i),
+      call_id: callId(numbered, i),
       name,
       arguments: argsText(args),
       status: 'completed',

@@ -70,14 +70,14 @@ const anthropicFinish: Record<string, string> = {
   content_filter: 'refusal',
 };
 
-const blocksOf = ({ n, thought, text, calls = [] }: Numbered): readonly Json[] => [
+const blocksOf = (said: Numbered, { n, thought, text, calls = [] } = said): readonly Json[] => [
   ...(thought === undefined
     ? []
     : [{ type: 'thinking', thinking: thought, signature: `sig_${n}` }]),
   ...(text === undefined ? [] : [{ type: 'text', text }]),
   ...calls.map(({ name, args }, i) => ({
     type: 'tool_use',
-    id: callId(n, i),
+    id: callId(said, i),
     name,
     input: argsValue(args),
   })),
@@ -100,9 +100,9 @@ const google: Omit<Wire, 'name' | 'model'> = {
 const textPart = (text?: string): Json[] => (text === undefined ? [] : [{ text }]);
 const thoughtPart = (text?: string): Json[] =>
   text === undefined ? [] : [{ text, thought: true }];
-const callParts = ({ n, calls = [] }: Numbered): Json[] =>
+const callParts = (said: Numbered, { n, calls = [] } = said): Json[] =>
   calls.map(({ name, args }, i) => ({
-    functionCall: { id: callId(n, i), name, args: argsValue(args) },
+    functionCall: { id: callId(said, i), name, args: argsValue(args) },
     ...(i === 0 && { thoughtSignature: `sig_${n}` }),
   }));
 const candidate = (parts: readonly Json[], said?: Said): Json => ({

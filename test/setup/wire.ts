@@ -3,11 +3,18 @@ import type { BodyCheck } from './provider-checks.ts';
 
 export type Json = Record<string, unknown>;
 
+export interface SaidCall {
+  readonly name: string;
+  readonly args?: string | Json;
+  /** Default: one of its answer and its position. */
+  readonly id?: string;
+}
+
 /** A model answer, independent of any provider. */
 export interface Said {
   readonly thought?: string;
   readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly args?: string | Json }[];
+  readonly calls?: readonly SaidCall[];
   readonly finish?: 'length' | 'content_filter' | 'refusal';
   /** Sends nothing after the text and leaves the connection open. */
   readonly hangs?: true;
@@ -42,6 +49,7 @@ export const argsValue = (args: string | Json = {}): unknown => {
     return args;
   }
 };
-export const callId = (n: number, i: number): string => `call_${n}_${i}`;
+export const callId = ({ n, calls = [] }: Numbered, i: number): string =>
+  calls[i]?.id ?? `call_${n}_${i}`;
 export const finishOf = ({ finish, calls }: Said): string => finish ?? (calls ? 'calls' : 'stop');
 export const pieces = (text = ''): string[] => text.match(/.{1,5}/gs) ?? [];

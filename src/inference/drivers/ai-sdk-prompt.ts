@@ -11,7 +11,7 @@ import { assistantParts } from './ai-sdk-parts.ts';
 import { resultOutput } from './ai-sdk-result.ts';
 import type { CacheMarks } from './cache-marks.ts';
 import { leftOut, noVector, sourceOf } from '../../messages/media-type.ts';
-import { wireIds, wireName } from './wire-ids.ts';
+import { acceptedIds, wireIds, wireName } from './wire-ids.ts';
 
 export interface ModelFacts {
   readonly provider: string;
@@ -46,6 +46,7 @@ export function aiSdkPrompt(
     const ttl = marks.get(place);
     return wire && ttl ? { providerOptions: wire.options(ttl) } : null;
   };
+  const accepted = acceptedIds(about.provider, about.family);
   let ids: ReadonlyMap<string, string> = new Map();
   let calls: readonly ToolCall[] = [];
   let results: { readonly role: 'tool'; readonly content: object[] } | null = null;
@@ -74,7 +75,7 @@ export function aiSdkPrompt(
     if (message.isAssistant()) {
       if (message.toolCalls.length > 0) {
         calls = message.toolCalls;
-        ids = wireIds(calls);
+        ids = wireIds(calls, accepted);
       }
       const content = assistantParts(
         message,

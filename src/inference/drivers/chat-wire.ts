@@ -13,7 +13,7 @@ import { SYSTEM, type CacheMarks, type MarkWire } from './cache-marks.ts';
 import { withMark } from './chat-marks.ts';
 import { fieldsFor, type ProviderFields } from './provider-state.ts';
 import { leftOut, noVector, sourceOf } from '../../messages/media-type.ts';
-import { wireIds, wireName } from './wire-ids.ts';
+import { acceptedIds, wireIds, wireName } from './wire-ids.ts';
 
 /** Names that differ between OpenAI and compatible servers. */
 export interface ChatDialect {
@@ -38,6 +38,7 @@ export function wireMessages(
   const marked = (message: JsonObject, place: number): JsonObject =>
     withMark(message, marks.get(place), dialect.marks?.isAuto === true);
   if (system && !isBlank(system)) wire.push(marked({ role: 'system', content: system }, SYSTEM));
+  const accepted = acceptedIds(providerOf(dialect.server), dialect.model);
   let ids: ReadonlyMap<string, string> = new Map();
   let turnHasCalls = false;
   const last = messages.last();
@@ -48,7 +49,7 @@ export function wireMessages(
     if (isBlank(message.content) && !isAnswer(message) && message !== last) continue;
     if (message.isUser()) turnHasCalls = false;
     if (message.toolCalls.length > 0) {
-      ids = wireIds(message.toolCalls);
+      ids = wireIds(message.toolCalls, accepted);
       turnHasCalls = true;
     }
     // omitted, because some servers reject an empty answer
@@ -58,6 +59,14 @@ export function wireMessages(
   }
   return wire;
 }
+
+/** Returns the provider of a server by its host, in the words of the AI SDK. */
+const providerOf = (server: string): string =>
+  /^https:\/\/(?:[\w-]+\.)*(?:openai|azure)\.com[/:]/.test(`${server}/`)
+    ? 'openai.chat'
+    : /^https:\/\/(?:[\w-]+\.)*mistral\.ai[/:]/.test(`${server}/`)
+      ? 'mistral'
+      : '';
 
 const isAnswer = (message: Message): boolean => message.isTool() || message.isAssistant();
 

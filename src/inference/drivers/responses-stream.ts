@@ -20,6 +20,8 @@ class ResponsesStream implements AnswerStream {
   /** Output items by their index, in order of arrival. */
   readonly #items: Map<number, OutputItem> = new Map();
   #last: OutputItem | null = null;
+  /** Index for an item that has none of its own. */
+  #free = 0;
   #content = '';
   readonly #reasoning = new ReasoningParts();
   #calls = 0;
@@ -196,7 +198,8 @@ class ResponsesStream implements AnswerStream {
       whole: null,
     };
     const isFree = typeof index === 'number' && !this.#items.has(index);
-    this.#items.set(isFree ? index : this.#items.size, item);
+    while (!isFree && this.#items.has(this.#free)) this.#free++;
+    this.#items.set(isFree ? index : this.#free, item);
     this.#last = item;
     return item;
   }

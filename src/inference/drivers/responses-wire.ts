@@ -9,12 +9,14 @@ import {
 import type { Messages } from '../../messages/messages.ts';
 import { leftOut, noVector, sourceOf } from '../../messages/media-type.ts';
 import { assistantItems, type StateOrigin } from './responses-state.ts';
-import { wireIds } from './wire-ids.ts';
+import { acceptedIds, wireIds } from './wire-ids.ts';
 
 /** Names and state that differ between servers. */
 export interface ResponsesDialect extends StateOrigin {
   readonly developerRole: 'developer' | 'system';
 }
+
+const accepted = acceptedIds('openai.responses');
 
 /** Converts the conversation to input items. Blank texts are omitted, because providers reject them. */
 export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonObject[] {
@@ -31,7 +33,7 @@ export function inputItems(messages: Messages, dialect: ResponsesDialect): JsonO
       const type = customIds.has(call_id) ? 'custom_tool_call_output' : 'function_call_output';
       items.push({ type, call_id, output: wireContent(content, resultPart) });
     } else if (role === 'assistant') {
-      if (toolCalls.length > 0) ids = wireIds(toolCalls);
+      if (toolCalls.length > 0) ids = wireIds(toolCalls, accepted);
       const own = assistantItems(message, ids, dialect);
       for (const { type, call_id } of own) if (type === 'custom_tool_call') customIds.add(call_id);
       items.push(...own);
