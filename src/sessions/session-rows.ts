@@ -84,6 +84,12 @@ export type NewSessionRow = Pick<
   readonly requires?: number;
 };
 
+/** A session that continues from a step of another one. */
+export type ForkedSessionRow = NewSessionRow & {
+  /** Number of compactions of the session's own agent that are copied. Default 0. */
+  readonly compactionCount?: number;
+};
+
 /** One message of an agent. `agentId` is `''` for the session's own agent; others ran as its tools. */
 export interface MessageRow {
   readonly agentId: string;
@@ -100,6 +106,17 @@ export interface StepRow {
   readonly body: string;
   /** Totals right after this step, from which a fork starts. */
   readonly mark: string;
+}
+
+/** One compaction of an agent's conversation. */
+export interface CompactionRow {
+  readonly agentId: string;
+  /** From 0, in the order in which they were made. */
+  readonly position: number;
+  readonly kind: 'tool_results' | 'summary';
+  /** Position behind the last message that it covers. */
+  readonly toPosition: number;
+  readonly body: string;
 }
 
 /** A nested agent that runs, or ran, inside a call of this execution. */

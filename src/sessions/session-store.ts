@@ -5,7 +5,9 @@ import type {
   CallRow,
   CallState,
   CommandRow,
+  CompactionRow,
   EventRow,
+  ForkedSessionRow,
   MessageRow,
   NewSessionRow,
   SessionPhase,
@@ -64,6 +66,7 @@ export interface Commit {
   readonly seq?: number;
   readonly messages?: readonly MessageRow[];
   readonly steps?: readonly StepRow[];
+  readonly compactions?: readonly CompactionRow[];
   /** Inserted or replaced. */
   readonly agents?: readonly AgentRow[];
   readonly calls?: readonly CallWrite[];
@@ -212,6 +215,12 @@ export interface SessionStore {
     agentId: string,
     range?: RowRange & { readonly executionId?: string },
   ): Promise<readonly StepRow[]>;
+  /** Returns compactions in ascending order of position. */
+  compactions(
+    sessionId: string,
+    agentId: string,
+    range?: RowRange & { readonly kind?: CompactionRow['kind'] },
+  ): Promise<readonly CompactionRow[]>;
   agents(sessionId: string, executionId: string): Promise<readonly AgentRow[]>;
   calls(
     sessionId: string,
@@ -232,11 +241,11 @@ export interface SessionStore {
   workload(): Promise<Workload>;
 
   /**
-   * Copies into a new idle session: the messages and steps below the counts, the rows that they refer to, and the
+   * Copies into a new idle session: the messages, steps and compactions below the counts, the rows that they refer to, and the
    * remembered ids of their executions and of calls that waited in those. The last of those executions gets the id
    * `executionId`. Returns false if the id is taken.
    */
-  fork(fromId: string, session: NewSessionRow): Promise<boolean>;
+  fork(fromId: string, session: ForkedSessionRow): Promise<boolean>;
   /** Deletes all rows of a session. Returns false if it does not exist. */
   delete(sessionId: string): Promise<boolean>;
   /**

@@ -197,6 +197,39 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /fork copies messages/,
   ],
   [
+    'forks all compactions',
+    (store) => ({ fork: (id, row) => store.fork(id, { ...row, compactionCount: 1e9 }) }),
+    /fork copies the compactions below/,
+  ],
+  [
+    'forks no compactions',
+    (store) => ({
+      fork: (id, { compactionCount: _forgotten, ...row }) => store.fork(id, row),
+    }),
+    /fork copies the compactions below/,
+  ],
+  [
+    'writes compactions outside the commit',
+    (store) => ({
+      async commit({ compactions = [], ...commit }) {
+        const written = await store.commit(commit);
+        const row = await store.find(commit.sessionId);
+        const next = { sessionId: commit.sessionId, token: commit.token, compactions };
+        await store.commit({ ...next, revision: row?.revision ?? 0 }).catch(() => {});
+        return written;
+      },
+    }),
+    /a commit writes compactions with its state or not at all/,
+  ],
+  [
+    'reads compactions of every kind',
+    (store) => ({
+      compactions: (id, agentId, { kind: _ignored, ...range } = {}) =>
+        store.compactions(id, agentId, range),
+    }),
+    /compactions are read in order/,
+  ],
+  [
     'normalizes unusual text',
     (store) => ({
       messages: async (...query) =>

@@ -3,6 +3,7 @@ import { attemptCases } from './store-contract/attempt-cases.ts';
 import { commandCases } from './store-contract/command-cases.ts';
 import { commitCases } from './store-contract/commit-cases.ts';
 import { droppingCases } from './store-contract/dropping-cases.ts';
+import { compactionCases } from './store-contract/compaction-cases.ts';
 import { endingCases } from './store-contract/ending-cases.ts';
 import { expiryCases } from './store-contract/expiry-cases.ts';
 import { forkCases } from './store-contract/fork-cases.ts';
@@ -49,6 +50,7 @@ export function sessionStoreContract(
     ...ledgerCases,
     ...readingCases,
     ...forkCases,
+    ...compactionCases,
     ...droppingCases,
     ...expiryCases,
     ...sizeCases,

@@ -5,6 +5,7 @@ import type {
   AgentRow,
   CallRow,
   CommandRow,
+  CompactionRow,
   EventRow,
   MessageRow,
   SessionPhase,
@@ -190,6 +191,11 @@ export function keyValueStore(
       const rows = inRange(under('of', sessionId, 'step', agentId), range);
       const isWanted =
         executionId === undefined ? undefined : (row: StepRow) => row.executionId === executionId;
+      return (await rowsIn(kv, rows, isWanted)).toReversed();
+    },
+    async compactions(sessionId, agentId, { kind, ...range } = {}) {
+      const rows = inRange(under('of', sessionId, 'compaction', agentId), range);
+      const isWanted = kind === undefined ? undefined : (row: CompactionRow) => row.kind === kind;
       return (await rowsIn(kv, rows, isWanted)).toReversed();
     },
     agents: (sessionId, executionId) =>

@@ -25,6 +25,9 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
       entry(rowKey(id, 'message', row.agentId, row.position), row),
     ),
     ...(commit.steps ?? []).map((row) => entry(rowKey(id, 'step', row.agentId, row.position), row)),
+    ...(commit.compactions ?? []).map((row) =>
+      entry(rowKey(id, 'compaction', row.agentId, row.position), row),
+    ),
   ];
   const blobs = (commit.blobs ?? []).map((row) =>
     entry(rowKey(id, 'blob', row.hash, row.scope), row),

@@ -17,6 +17,7 @@ export type Table =
   | 'execution'
   | 'message'
   | 'step'
+  | 'compaction'
   | 'agent'
   | 'call'
   | 'wait'

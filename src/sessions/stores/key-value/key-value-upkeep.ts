@@ -1,4 +1,10 @@
-import type { AgentRow, BlobRow, NewSessionRow, StepRow } from '../../session-rows.ts';
+import type {
+  AgentRow,
+  BlobRow,
+  ForkedSessionRow,
+  NewSessionRow,
+  StepRow,
+} from '../../session-rows.ts';
 import type { Dropped, ExpireRequest, UpkeepRequest } from '../../session-store.ts';
 import type { KeyValueChange, KeyValueEntry, KeyValues } from './key-value-driver.ts';
 import { noLease } from '../attempt-rules.ts';
@@ -28,11 +34,15 @@ const everything = (kv: KeyValues, id: string): Promise<readonly KeyValueEntry[]
 
 const removal = ([key]: KeyValueEntry): KeyValueChange => [key, null];
 
-export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow): Promise<boolean> {
+export async function forkOf(
+  kv: KeyValues,
+  fromId: string,
+  { compactionCount = 0, ...row }: ForkedSessionRow,
+): Promise<boolean> {
   for (;;) {
     const before = (await kv.get([sessionKey(fromId)])).get(sessionKey(fromId));
     if (before === undefined) return false;
-    const copied = await conversation(kv, fromId, row);
+    const copied = await conversation(kv, fromId, row, compactionCount);
     // the source may have changed while it was read
     if ((await kv.get([sessionKey(fromId)])).get(sessionKey(fromId)) !== before) continue;
     return change(kv, row.id, [], (session) =>
@@ -48,19 +58,24 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
 }
 
 /**
- * Reads the messages and steps below the counts, the large values that they may name, and the ids of their executions
+ * Reads the messages, steps and compactions below the counts, the large values that they may name, and the ids of their executions
  * and of calls that waited in those.
  */
 async function conversation(
   kv: KeyValues,
   id: string,
   row: NewSessionRow,
+  compactionCount: number,
 ): Promise<readonly KeyValueEntry[]> {
   const { messageCount, stepCount } = row;
-  const below = (table: 'message' | 'step', count: number): Promise<readonly KeyValueEntry[]> =>
+  const below = (
+    table: 'message' | 'step' | 'compaction',
+    count: number,
+  ): Promise<readonly KeyValueEntry[]> =>
     kv.list({ ...under('of', id, table, ''), before: rowKey(id, table, '', count) });
   const messages = await below('message', messageCount);
   const steps = await below('step', stepCount);
+  const compactions = await below('compaction', compactionCount);
   const executions = new Set(steps.map(([, value]) => (JSON.parse(value) as StepRow).executionId));
   const blobs = (await kv.list(under('of', id, 'blob'))).filter(([, value]) => {
     const { scope } = JSON.parse(value) as BlobRow;
@@ -79,7 +94,7 @@ async function conversation(
     const executionId = wait.executionId === last ? (row.executionId ?? last) : wait.executionId;
     return waitEntry(id, { ...wait, executionId });
   });
-  return [...messages, ...steps, ...blobs, ...remembered, ...copied];
+  return [...messages, ...steps, ...compactions, ...blobs, ...remembered, ...copied];
 }
 
 export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>
@@ -174,6 +189,7 @@ async function notNeeded(kv: KeyValues, { row }: KeptSession): Promise<KeyValueE
       case 'blob':
         return entry.scope !== '' && entry.scope !== last;
       case 'message':
+      case 'compaction':
         return gone.has(entry.agentId);
       default:
         return false;

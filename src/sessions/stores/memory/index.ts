@@ -207,6 +207,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         (row) => executionId === undefined || row.executionId === executionId,
       );
     },
+    async compactions(sessionId, agentId, range = {}) {
+      const { kind } = range;
+      return inRange(
+        find(sessionId)?.compactions.get(agentId),
+        range,
+        (row) => kind === undefined || row.kind === kind,
+      );
+    },
     async agents(sessionId, executionId) {
       return [...(find(sessionId)?.agents.get(executionId)?.values() ?? [])];
     },
@@ -239,11 +247,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return workloadOf(every().map(shown), reports, now());
     },
 
-    async fork(fromId, row) {
+    async fork(fromId, { compactionCount = 0, ...row }) {
       const source = find(fromId);
       if (!source || find(row.id)) return false;
       const session = newSession(row);
-      copyInto(session, source);
+      copyInto(session, source, compactionCount);
       sessions.set(row.id, session);
       return true;
     },

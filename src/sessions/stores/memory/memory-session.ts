@@ -4,6 +4,7 @@ import type {
   BlobRow,
   CallRow,
   CommandRow,
+  CompactionRow,
   EventRow,
   MessageRow,
   NewSessionRow,
@@ -27,6 +28,7 @@ export interface MemorySession {
   /** By agent. */
   readonly messages: Map<string, MessageRow[]>;
   readonly steps: Map<string, StepRow[]>;
+  readonly compactions: Map<string, CompactionRow[]>;
   /** By execution, then agent, call or number. */
   readonly agents: Map<string, Map<string, AgentRow>>;
   readonly calls: Map<string, Map<string, CallRow>>;
@@ -44,6 +46,7 @@ export const newSession = (row: NewSessionRow): MemorySession => ({
   waits: new Map(),
   messages: new Map(),
   steps: new Map(),
+  compactions: new Map(),
   agents: new Map(),
   calls: new Map(),
   events: new Map(),
@@ -59,6 +62,7 @@ export function checkWrites(session: MemorySession, commit: Commit): void {
   if (refused) throw refused;
   checkPositions(session.messages, commit.messages ?? [], 'message');
   checkPositions(session.steps, commit.steps ?? [], 'step');
+  checkPositions(session.compactions, commit.compactions ?? [], 'compaction');
 }
 
 function checkPositions(
@@ -79,6 +83,8 @@ function checkPositions(
 export function writeRows(session: MemorySession, commit: Commit): void {
   for (const row of commit.messages ?? []) listIn(session.messages, row.agentId).push(frozen(row));
   for (const row of commit.steps ?? []) listIn(session.steps, row.agentId).push(frozen(row));
+  for (const row of commit.compactions ?? [])
+    listIn(session.compactions, row.agentId).push(frozen(row));
   for (const row of commit.events ?? []) listIn(session.events, row.executionId).push(frozen(row));
   for (const row of commit.agents ?? [])
     mapIn(session.agents, row.executionId).set(row.agentId, frozen(row));
@@ -113,12 +119,17 @@ export function inRange<T extends { readonly position: number }>(
 }
 
 /** Copies the conversation below the counts into a fork, with the large values of those steps. */
-export function copyInto(fork: MemorySession, source: MemorySession): void {
+export function copyInto(
+  fork: MemorySession,
+  source: MemorySession,
+  compactionCount: number,
+): void {
   const { messageCount, stepCount } = fork.row;
   const messages = inRange(source.messages.get(''), { before: messageCount });
   const steps = inRange(source.steps.get(''), { before: stepCount });
   fork.messages.set('', [...messages]);
   fork.steps.set('', [...steps]);
+  fork.compactions.set('', [...inRange(source.compactions.get(''), { before: compactionCount })]);
   const executions = new Set(steps.map(({ executionId }) => executionId));
   for (const scope of ['', ...executions]) fork.blobs.set(scope, new Map(source.blobs.get(scope)));
   for (const executionId of executions) {
@@ -142,6 +153,7 @@ export function sizeOf(session: MemorySession): { rows: number; bytes: number } 
     ...all(session.waits).map(() => ({})),
     ...all(session.messages),
     ...all(session.steps),
+    ...all(session.compactions),
     ...all(session.agents),
     ...all(session.calls),
     ...all(session.events),

@@ -35,7 +35,11 @@ function prune(session: MemorySession): void {
   const last = session.row.executionId ?? session.steps.get('')?.at(-1)?.executionId ?? '';
   const kept = session.agents.get(last);
   for (const agents of session.agents.values())
-    for (const agentId of agents.keys()) if (!kept?.has(agentId)) session.messages.delete(agentId);
+    for (const agentId of agents.keys())
+      if (!kept?.has(agentId)) {
+        session.messages.delete(agentId);
+        session.compactions.delete(agentId);
+      }
   session.events.clear();
   for (const [agentId, steps] of session.steps)
     session.steps.set(

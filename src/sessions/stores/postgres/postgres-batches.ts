@@ -52,6 +52,7 @@ export function sessionBatches(db: Database, schema: string): Batches {
     ['steps', `${isEarlier} and not ${isOfLast}`],
     ['calls', isEarlier],
     ['messages', `r.agent_id <> '' and not ${isOfLast}`],
+    ['compactions', `r.agent_id <> '' and not ${isOfLast}`],
     ['blobs', `r.scope <> '' and r.scope is distinct from idle.execution_id`],
     ['agents', isEarlier],
   ];

@@ -60,6 +60,13 @@ const tables = {
     body: 'text',
     mark: 'text',
   }),
+  compactions: rowTable('compactions', {
+    agentId: 'text',
+    position: 'integer',
+    kind: 'text',
+    toPosition: 'integer',
+    body: 'text',
+  }),
   agents: rowTable(
     'agents',
     {
@@ -112,7 +119,7 @@ function commitStatement(
   let decided = 's.decided';
 
   const rows = { ...commit, agents: lastOfEach(commit.agents) };
-  for (const name of ['messages', 'steps', 'agents', 'events', 'blobs'] as const) {
+  for (const name of ['messages', 'steps', 'compactions', 'agents', 'events', 'blobs'] as const) {
     if (!rows[name]?.length) continue;
     const { into, selected, typed, onConflict } = tables[name];
     const json = bind(JSON.stringify(rows[name]), 'json');

@@ -2,6 +2,7 @@ import type {
   AgentRow,
   BlobRow,
   CallRow,
+  CompactionRow,
   EventRow,
   MessageRow,
   SessionPhase,
@@ -13,7 +14,7 @@ import type { Database } from './postgres-pool.ts';
 
 type Reads = Pick<
   SessionStore,
-  'find' | 'list' | 'messages' | 'steps' | 'agents' | 'calls' | 'events' | 'blobs'
+  'find' | 'list' | 'messages' | 'steps' | 'compactions' | 'agents' | 'calls' | 'events' | 'blobs'
 >;
 
 const status = `case s.phase when 'open' then 'in_progress' when 'parked' then 'failed' else s.status end`;
@@ -42,7 +43,7 @@ export const integer = (value: number): number => Math.max(-MOST, Math.min(MOST,
 
 export function sessionReads(db: Database, schema: string): Reads {
   const newest = async <Row>(
-    table: 'messages' | 'steps',
+    table: 'messages' | 'steps' | 'compactions',
     columns: string,
     [sessionId, agentId]: readonly [string, string],
     { before = MOST, from = 0, limit = MOST }: RowRange,
@@ -61,7 +62,8 @@ export function sessionReads(db: Database, schema: string): Reads {
   };
 
   /** Whether the value is also written as a literal, so that the partial index applies. */
-  const isMarked = (value: string | undefined): boolean => value === 'user' || value === 'system';
+  const isMarked = (value: string | undefined): boolean =>
+    value === 'user' || value === 'system' || value === 'summary';
   const isOpenCall = (state: string): boolean => state === 'waiting' || state === 'decided';
 
   return {
@@ -106,6 +108,14 @@ export function sessionReads(db: Database, schema: string): Reads {
         [sessionId, agentId],
         range,
         ['execution_id', range.executionId],
+      ),
+    compactions: (sessionId, agentId, range = {}) =>
+      newest<CompactionRow>(
+        'compactions',
+        'kind, to_position as "toPosition", body',
+        [sessionId, agentId],
+        range,
+        ['kind', range.kind],
       ),
     agents: (sessionId, executionId) =>
       db.read<AgentRow>(

@@ -207,12 +207,26 @@ const migrations: readonly ((schema: string) => string)[] = [
     );`,
   (schema) =>
     `alter table ${schema}.sessions add column retried_by text, add column retried_at text collate "C";`,
+  (schema) => `
+    create table ${schema}.compactions (
+      session_id text collate "C", agent_id text collate "C", position integer,
+      kind text collate "C" not null,
+      to_position integer not null,
+      body text not null,
+      primary key (session_id, agent_id, position)
+    );
+    create index compactions_summary on ${schema}.compactions (session_id, agent_id, position) where kind = 'summary';
+    create or replace function ${schema}.forget_messages() returns trigger language plpgsql as 'begin
+      delete from ${schema}.executions where session_id = old.id;
+      delete from ${schema}.compactions where session_id = old.id;
+      delete from ${schema}.waits where session_id = old.id; return old; end';`,
 ];
 
 /** Tables whose rows belong to a session by `session_id`. */
 export const childTables = [
   'messages',
   'steps',
+  'compactions',
   'agents',
   'calls',
   'events',

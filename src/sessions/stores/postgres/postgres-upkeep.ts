@@ -8,6 +8,7 @@ type Upkeep = Pick<SessionStore, 'create' | 'fork' | 'delete' | 'size'>;
 const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
   messages: 'octet_length(body)',
   steps: 'octet_length(body) + octet_length(mark)',
+  compactions: 'octet_length(body)',
   agents: 'octet_length(head)',
   calls: 'coalesce(octet_length(answer), 0) + coalesce(octet_length(result), 0)',
   events: 'octet_length(body)',
@@ -50,6 +51,10 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
       insert into ${schema}.steps (session_id, agent_id, position, execution_id, body, mark)
       select made.id, r.agent_id, r.position, r.execution_id, r.body, r.mark from made, ${schema}.steps r
       where r.session_id = $11 and r.agent_id = '' and r.position < $8::integer),
+    compactions_copied as (
+      insert into ${schema}.compactions (session_id, agent_id, position, kind, to_position, body)
+      select made.id, r.agent_id, r.position, r.kind, r.to_position, r.body from made, ${schema}.compactions r
+      where r.session_id = $11 and r.agent_id = '' and r.position < $12::integer),
     blobs_copied as (
       insert into ${schema}.blobs (session_id, hash, scope, body)
       select made.id, r.hash, r.scope, r.body from made, ${schema}.blobs r
@@ -83,10 +88,9 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
       );
       return made.length > 0;
     },
-    async fork(fromId, session) {
-      const made = await db.run('fork a session', forkText, [...valuesOf(session), fromId], {
-        timeoutMs: longTimeoutMs,
-      });
+    async fork(fromId, { compactionCount = 0, ...session }) {
+      const values = [...valuesOf(session), fromId, compactionCount];
+      const made = await db.run('fork a session', forkText, values, { timeoutMs: longTimeoutMs });
       return made.length > 0;
     },
     delete: (sessionId) =>

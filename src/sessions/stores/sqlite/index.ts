@@ -137,6 +137,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     commit: write('commit'),
     messages: read('messages'),
     steps: read('steps'),
+    compactions: read('compactions'),
     agents: read('agents'),
     calls: read('calls'),
     events: read('events'),

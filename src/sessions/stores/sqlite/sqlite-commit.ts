@@ -33,6 +33,9 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
   const addStep = db.prepare(
     'INSERT INTO steps (era, session, agent_id, position, execution_id, body, mark) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
+  const addCompaction = db.prepare(
+    'INSERT INTO compactions (session, agent_id, position, kind, to_position, body) VALUES (?, ?, ?, ?, ?, ?)',
+  );
   const addEvent = db.prepare(
     'INSERT INTO events (era, session, execution_id, seq, type, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -149,6 +152,8 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
       if (commit.messages) writeMessages(now, key, commit.messages);
       for (const row of commit.steps ?? [])
         addStep.run(now, key, row.agentId, row.position, row.executionId, row.body, row.mark);
+      for (const row of commit.compactions ?? [])
+        addCompaction.run(key, row.agentId, row.position, row.kind, row.toPosition, row.body);
       for (const row of commit.events ?? [])
         addEvent.run(now, key, row.executionId, row.seq, row.type, row.body);
       for (const row of commit.agents ?? [])

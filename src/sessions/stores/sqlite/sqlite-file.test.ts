@@ -159,6 +159,24 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
+  it('has no compaction left of a session that an earlier release deletes', async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    const next = await held(store, 'old');
+    const compactions = [
+      { agentId: '', position: 0, kind: 'summary' as const, toPosition: 2, body: '"secret"' },
+    ];
+    await store.commit(next({ compactions }));
+    const db = await open(path);
+    // it knows no compactions, and gives the key to the next session
+    db.exec(`DELETE FROM sessions; DELETE FROM commands; DELETE FROM executions; DELETE FROM eras`);
+    expect(db.prepare('SELECT count(*) AS n FROM compactions').get()).toEqual({ n: 0 });
+    db.close();
+    await store.create(session('new'));
+    expect(await store.compactions('new', '')).toEqual([]);
+    await store.close();
+  });
+
   it('is rejected and left unchanged if a newer release wrote it', async () => {
     const path = newPath();
     const db = await open(path);

@@ -1,6 +1,6 @@
 import { AgentError } from '../../../errors/agent-error.ts';
 import { uuid } from '../../../ids.ts';
-import type { NewSessionRow } from '../../session-rows.ts';
+import type { ForkedSessionRow } from '../../session-rows.ts';
 import { bootId, machineMs } from '../machine-time.ts';
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';
 import { COPY_LEASE_MS } from './sqlite-remains.ts';
@@ -23,7 +23,7 @@ export interface SqliteFork {
    * Copies as many rows as fit into a slice. The session exists after the last slice. Returns false like `fork` of the
    * store; rows that were copied by then remain.
    */
-  copy(fromId: string, row: NewSessionRow, copying: Copying | null): boolean | Copying;
+  copy(fromId: string, row: ForkedSessionRow, copying: Copying | null): boolean | Copying;
 }
 
 interface PlacedRow extends SizedRow {
@@ -50,16 +50,19 @@ export function forks(db: SqliteDatabase): SqliteFork {
   // first, and the newest steps before older ones: the fork is complete, as after the prune
   const copies: readonly {
     readonly start: number;
+    /** Count below which rows are copied, as `?3` of `next`. */
+    readonly below: 'messageCount' | 'stepCount' | 'compactionCount';
     readonly next: SqliteStatement;
     readonly copy: SqliteStatement;
   }[] = [
     {
       start: 0,
+      below: 'stepCount',
       next: db.prepare(
         `SELECT rowid AS row, rowid AS place, ${bytesOf(['body'])} AS bytes FROM blobs WHERE rowid IN (
          SELECT rowid FROM blobs WHERE session = ?1 AND rowid > ?2
-         AND (scope = '' OR scope IN (SELECT execution_id FROM ${ofRoot('steps', '?4')}))
-         ORDER BY rowid LIMIT ${SLICE_ROWS}) AND ?3 = ?3 ORDER BY rowid`,
+         AND (scope = '' OR scope IN (SELECT execution_id FROM ${ofRoot('steps', '?3')}))
+         ORDER BY rowid LIMIT ${SLICE_ROWS}) ORDER BY rowid`,
       ),
       copy: db.prepare(
         `INSERT INTO blobs (session, scope, hash, body)
@@ -68,8 +71,9 @@ export function forks(db: SqliteDatabase): SqliteFork {
     },
     {
       start: -1,
+      below: 'messageCount',
       next: db.prepare(
-        `${place('messages', ['body'])} ${ofRoot('messages', '?3')} AND position > ?2 AND ?4 = ?4
+        `${place('messages', ['body'])} ${ofRoot('messages', '?3')} AND position > ?2
          ORDER BY era, position LIMIT ${SLICE_ROWS}`,
       ),
       copy: db.prepare(
@@ -78,9 +82,23 @@ export function forks(db: SqliteDatabase): SqliteFork {
       ),
     },
     {
-      start: Number.MAX_SAFE_INTEGER,
+      start: -1,
+      below: 'compactionCount',
       next: db.prepare(
-        `${place('steps', ['body', 'mark'])} ${ofRoot('steps', '?4')} AND position < ?2 AND ?3 = ?3
+        `SELECT rowid AS row, position AS place, ${bytesOf(['body'])} AS bytes FROM compactions
+         WHERE session = ?1 AND agent_id = '' AND position > ?2 AND position < ?3
+         ORDER BY position LIMIT ${SLICE_ROWS}`,
+      ),
+      copy: db.prepare(
+        `INSERT INTO compactions (session, agent_id, position, kind, to_position, body)
+         SELECT ?1, agent_id, position, kind, to_position, body FROM compactions WHERE rowid = ?2 AND ?3 = ?3`,
+      ),
+    },
+    {
+      start: Number.MAX_SAFE_INTEGER,
+      below: 'stepCount',
+      next: db.prepare(
+        `${place('steps', ['body', 'mark'])} ${ofRoot('steps', '?3')} AND position < ?2
          ORDER BY era DESC, position DESC LIMIT ${SLICE_ROWS}`,
       ),
       copy: db.prepare(
@@ -112,14 +130,14 @@ export function forks(db: SqliteDatabase): SqliteFork {
   };
 
   /** Copies rows for one slice. Returns null when every row is copied. */
-  function copyRows(copying: Copying, row: NewSessionRow): Copying | null {
+  function copyRows(copying: Copying, row: ForkedSessionRow): Copying | null {
     const { source, key, era } = copying;
     const slice = new Slice();
     for (let table = copying.table; table < copies.length; table++) {
-      const { start, next, copy } = copies[table] as (typeof copies)[number]; // below its length
+      const { start, below, next, copy } = copies[table] as (typeof copies)[number]; // below its length
       let place = table === copying.table ? copying.place : start;
       for (;;) {
-        const rows = next.all(source, place, row.messageCount, row.stepCount) as PlacedRow[];
+        const rows = next.all(source, place, row[below] ?? 0) as PlacedRow[];
         for (const found of rows) {
           if (!slice.take(found.bytes)) return { ...copying, table, place };
           copy.run(key, found.row, era);

@@ -2,6 +2,7 @@ import type {
   AgentRow,
   BlobRow,
   CallRow,
+  CompactionRow,
   EventRow,
   MessageRow,
   StepRow,
@@ -9,7 +10,10 @@ import type {
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { history, KEY, plain, type SyncStore } from './sqlite-rows.ts';
 
-type Reads = Pick<SyncStore, 'messages' | 'steps' | 'agents' | 'calls' | 'events' | 'blobs'>;
+type Reads = Pick<
+  SyncStore,
+  'messages' | 'steps' | 'compactions' | 'agents' | 'calls' | 'events' | 'blobs'
+>;
 
 const ALL = -1;
 
@@ -34,6 +38,14 @@ export function reads(db: SqliteDatabase): Reads {
     `SELECT agent_id AS agentId, position, execution_id AS executionId, body, mark
      FROM ${history('steps', KEY)} AND ${inRange} AND execution_id = ifnull(?, execution_id) ${newest}`,
   );
+  const compaction = `SELECT agent_id AS agentId, position, kind, to_position AS toPosition, body FROM compactions
+    WHERE session = ${KEY} AND ${inRange}`;
+  const byPosition = 'ORDER BY position DESC LIMIT ?';
+  const compactions = db.prepare(`${compaction} ${byPosition}`);
+  const compactionsOf = {
+    summary: db.prepare(`${compaction} AND kind = 'summary' ${byPosition}`),
+    tool_results: db.prepare(`${compaction} AND kind = 'tool_results' ${byPosition}`),
+  };
   const agents = db.prepare(
     `SELECT agent_id AS agentId, execution_id AS executionId, call_id AS callId, head,
      message_count AS messageCount, step_count AS stepCount FROM agents
@@ -68,6 +80,11 @@ export function reads(db: SqliteDatabase): Reads {
       return plain<StepRow>(
         steps.all(sessionId, agentId, from, before, executionId, limit),
       ).toReversed();
+    },
+    compactions(sessionId, agentId, range = {}) {
+      const { from = 0, before = Number.MAX_SAFE_INTEGER, kind, limit = ALL } = range;
+      const found = kind === undefined ? compactions : compactionsOf[kind];
+      return plain<CompactionRow>(found.all(sessionId, agentId, from, before, limit)).toReversed();
     },
     agents: (sessionId, executionId) => plain<AgentRow>(agents.all(sessionId, executionId)),
     calls: (sessionId, executionId, filter) =>

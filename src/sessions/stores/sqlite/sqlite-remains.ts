@@ -108,8 +108,9 @@ export function remains(db: SqliteDatabase): SqliteRemains {
       const { bytes } = headBytes.get(key) as { bytes: number };
       slice.take(bytes);
       blankHead.run(key);
-      dropSession.run(key);
+      // first: a trigger forgets what has no entry here
       leave.run(key);
+      dropSession.run(key);
     },
     find: () => ({
       keys: (find.all(machineMs()) as { key: number }[]).map(({ key }) => key),

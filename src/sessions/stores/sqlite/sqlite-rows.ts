@@ -43,6 +43,7 @@ export const texts: readonly (readonly [table: string, columns: readonly string[
   ['executions', ['content_hash']],
   ['messages', ['body']],
   ['steps', ['body', 'mark']],
+  ['compactions', ['body']],
   ['events', ['body']],
   ['agents', ['head']],
   ['calls', ['answer', 'result']],

@@ -248,6 +248,25 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN retried_by TEXT;
   ALTER TABLE sessions ADD COLUMN retried_at TEXT;
   `,
+  // by a trigger, so that none is left of a session that an earlier release deletes
+  `
+  CREATE TABLE compactions (
+    session INTEGER NOT NULL,
+    agent_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    to_position INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, agent_id, position)
+  ) STRICT;
+  CREATE INDEX compactions_summary ON compactions (session, agent_id, position) WHERE kind = 'summary';
+  CREATE TRIGGER forget_compactions AFTER DELETE ON sessions
+    WHEN NOT EXISTS (SELECT 1 FROM remains WHERE key = OLD.key)
+    BEGIN
+      UPDATE compactions SET body = CAST(zeroblob(octet_length(body)) AS TEXT) WHERE session = OLD.key;
+      DELETE FROM compactions WHERE session = OLD.key;
+    END;
+  `,
 ];
 
 /**

@@ -67,16 +67,15 @@ export function upkeep(db: SqliteDatabase, remains: SqliteRemains): SqliteUpkeep
   );
   const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
   const isEarlier = 'execution_id <> ?2';
+  const isOfEarlier = `agent_id IN (SELECT agent_id FROM agents WHERE session = ?1
+    EXCEPT SELECT agent_id FROM agents WHERE session = ?1 AND execution_id = ?2)`;
   // rows that refer to large values and agents are dropped before them, because a slice may end in between
   const drops: readonly (readonly [table: string, condition: string])[] = [
     ['events', '?2 = ?2'],
     ['steps', isEarlier],
     ['calls', isEarlier],
-    [
-      'messages',
-      `agent_id IN (SELECT agent_id FROM agents WHERE session = ?1
-        EXCEPT SELECT agent_id FROM agents WHERE session = ?1 AND execution_id = ?2)`,
-    ],
+    ['messages', isOfEarlier],
+    ['compactions', isOfEarlier],
     ['blobs', `scope NOT IN ('', ?2)`],
     ['agents', isEarlier],
   ];
