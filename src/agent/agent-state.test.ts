@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { agentFor, stateAfter } from '../../test/fixtures/states/scripted-states.ts';
+import { zeroUsage } from '../inference/usage.ts';
 import { ErrorPolicy } from '../errors/error-policy.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { Message } from '../messages/message.ts';
@@ -8,6 +9,21 @@ import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
 import { AgentBuilder } from './agent-builder.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
+import type { Compaction } from './compaction.ts';
+
+const summary: Compaction = {
+  id: 'c1',
+  kind: 'summary',
+  fromPosition: 0,
+  toPosition: 1,
+  text: 'The user said hello.',
+  tokensBefore: 100,
+  tokensAfter: 50,
+  usage: zeroUsage,
+  cost: null,
+  reason: 'threshold',
+  at: '2026-01-01T00:00:00.000Z',
+};
 
 const ran = (): Promise<AgentState> =>
   agentFor(ScenarioStep.toolCall('search', { query: 'x' }), 'found').run('go');
@@ -27,11 +43,12 @@ describe('value objects', () => {
       ErrorPolicy.from({ maxRetries: 2 }),
     ];
     const rule = { agentPath: ['a'], tool: 't', definitionHash: 'h', by: null, at: '' };
-    const ruled = state.with({ approvalRules: [rule] });
-    expect(Object.keys(ruled)).toEqual(Object.keys(ruled.toJSON()));
+    const full = state.with({ approvalRules: [rule], compactions: [summary] });
+    expect(Object.keys(full)).toEqual(Object.keys(full.toJSON()));
+    const mayBeAbsent = ['approvalRules', 'compactions'];
     for (const value of values) {
-      // an empty list of rules is left out
-      const keys = Object.keys(value!).filter((key) => key !== 'approvalRules');
+      // an empty list of rules or compactions is left out
+      const keys = Object.keys(value!).filter((key) => !mayBeAbsent.includes(key));
       expect(keys).toEqual(Object.keys(value!.toJSON()));
       expect(Object.isFrozen(value)).toBe(true);
     }
@@ -180,4 +197,51 @@ it('a state grows linearly with its steps: they do not copy the conversation', a
   expect((c - b) / 200).toBeCloseTo(perStep, -2);
   expect((c - b) / 200 / perStep).toBeLessThan(1.05);
   expect(perStep).toBeLessThan(2500);
+});
+
+describe('compactions', () => {
+  const compacted = (patch: object = {}): AgentStateJSON => {
+    const state = AgentState.empty().withUserMessage('hello');
+    const json = state.with({ compactions: [summary] }).toJSON();
+    return JSON.parse(JSON.stringify({ ...json, compactions: [{ ...summary, ...patch }] }));
+  };
+
+  it('are kept in the state, which needs version 2 with them', () => {
+    const before = AgentState.empty().withUserMessage('hello');
+    expect([before.version, before.compactions, 'compactions' in before.toJSON()]).toEqual([
+      1,
+      [],
+      false,
+    ]);
+    const state = before.with({ compactions: [summary] });
+    expect(state.version).toBe(2);
+    const again = AgentState.from(compacted());
+    expect(again.compactions).toEqual([summary]);
+    expect(again.version).toBe(2);
+    expect(Object.isFrozen(again.compactions[0])).toBe(true);
+    expect(again.toJSON()).toEqual(AgentState.from(again.toJSON()).toJSON());
+  });
+
+  it('may begin before the loaded part of the conversation', () => {
+    const [only] = AgentState.from(compacted({ fromPosition: -400 })).compactions;
+    expect(only?.fromPosition).toBe(-400);
+  });
+
+  it.each([
+    ['a list of something else', ['x']],
+    ['a kind that does not exist', [{ ...summary, kind: 'delete' }]],
+    ['a reason that does not exist', [{ ...summary, reason: 'because' }]],
+    ['a summary without text', [{ ...summary, text: undefined }]],
+    ['a text that is not text', [{ ...summary, text: { toString: 'x' } }]],
+    ['an end behind the conversation', [{ ...summary, toPosition: 2 }]],
+    ['an end before the start', [{ ...summary, fromPosition: 1 }]],
+    ['an end before the conversation', [{ ...summary, fromPosition: -9, toPosition: -8 }]],
+    ['a position that is no whole number', [{ ...summary, toPosition: 0.5 }]],
+    ['a start that is no whole number', [{ ...summary, fromPosition: '0' }]],
+    ['a size that is no number', [{ ...summary, tokensBefore: null }]],
+    ['an invalid usage', [{ ...summary, usage: { input: 'many' } }]],
+    ['no list', { 0: summary }],
+  ])('are refused with %s', (_, compactions) => {
+    expect(() => AgentState.from({ ...compacted(), compactions } as never)).toThrow(/compactions/);
+  });
 });

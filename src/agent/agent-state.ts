@@ -17,6 +17,7 @@ import type { MessageContent } from '../messages/content-part.ts';
 import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
 import { Messages } from '../messages/messages.ts';
 import { noRules, withoutRules, type ApprovalRule } from './approval-rules.ts';
+import { noCompactions, type Compaction } from './compaction.ts';
 import { AgentStatus, isOpen, type PauseKind } from './agent-status.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
 import {
@@ -61,6 +62,8 @@ export interface AgentStateData<Output = unknown> {
   readonly metadata: JsonObject;
   /** Approvals that a person had remembered, oldest first. Only the root agent's count. */
   readonly approvalRules: readonly ApprovalRule[];
+  /** What the model is no longer sent, oldest first. Positions are those of the messages in this state. */
+  readonly compactions: readonly Compaction[];
 }
 
 export type AgentStepJSON = Omit<AgentStep, 'outcome'> & {
@@ -70,10 +73,17 @@ export type AgentStepJSON = Omit<AgentStep, 'outcome'> & {
 /** The whole state as one JSON document. */
 export type AgentStateJSON = Omit<
   AgentStateData,
-  'messages' | 'steps' | 'unfinishedStep' | 'lastContinuationOutcome' | 'approvalRules'
+  | 'messages'
+  | 'steps'
+  | 'unfinishedStep'
+  | 'lastContinuationOutcome'
+  | 'approvalRules'
+  | 'compactions'
 > & {
   /** Absent if there are none. */
   readonly approvalRules?: readonly ApprovalRule[];
+  /** Absent if there are none. */
+  readonly compactions?: readonly Compaction[];
   readonly messages: readonly MessageJSON[];
   readonly steps: readonly AgentStepJSON[];
   readonly unfinishedStep:
@@ -102,6 +112,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   readonly partialOutput: DeepPartial<Output> | null;
   readonly metadata: JsonObject;
   readonly approvalRules: readonly ApprovalRule[];
+  readonly compactions: readonly Compaction[];
 
   private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
     const execution =
@@ -130,6 +141,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
     this.metadata = patch.metadata === undefined ? base.metadata : patch.metadata;
     this.approvalRules =
       patch.approvalRules === undefined ? base.approvalRules : patch.approvalRules;
+    this.compactions = patch.compactions === undefined ? base.compactions : patch.compactions;
     this.version = versionOf(this);
     Object.freeze(this);
   }
@@ -154,6 +166,7 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
       partialOutput: null,
       metadata: {},
       approvalRules: noRules,
+      compactions: noCompactions,
     };
     return new AgentState(fresh, fresh);
   }
@@ -258,10 +271,11 @@ export class AgentState<Output = unknown> implements AgentStateData<Output> {
   }
 
   toJSON(): AgentStateJSON {
-    const { approvalRules, ...rest } = this;
+    const { approvalRules, compactions, ...rest } = this;
     return {
       ...rest,
       ...(approvalRules.length > 0 && { approvalRules }),
+      ...(compactions.length > 0 && { compactions }),
       messages: this.messages.toJSON(),
       steps: this.steps.toJSON().map(plainStep),
       unfinishedStep: this.unfinishedStep && plainStep(this.unfinishedStep),

@@ -80,3 +80,13 @@ const words: Readonly<Record<Kind, string>> = {
   list: 'a list',
   object: 'an object',
 };
+
+export const usageFields: Fields = fields({
+  input: 'number?',
+  output: 'number?',
+  total: 'number?',
+  cachedInput: 'number?',
+  reasoning: 'number?',
+  cacheWrite: 'number?',
+  cacheWrite1h: 'number?',
+});

@@ -2,25 +2,18 @@ import { show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 import { isPart } from '../messages/content-part.ts';
 import { agentStatuses, pauseKinds } from './agent-status.ts';
+import { compactionsProblem } from './check-compactions.ts';
 import {
   brokenState,
   fields,
   listProblem,
   recordProblem,
   refuse,
+  usageFields,
   within,
   type Problem,
 } from './check-record.ts';
 
-const usageFields = fields({
-  input: 'number?',
-  output: 'number?',
-  total: 'number?',
-  cachedInput: 'number?',
-  reasoning: 'number?',
-  cacheWrite: 'number?',
-  cacheWrite1h: 'number?',
-});
 const counters = { usage: 'object?', stepCount: 'number?', answeredSteps: 'number?' } as const;
 const infoFields = fields({
   ...counters,
@@ -146,6 +139,7 @@ const documentFields = fields({
   pause: 'object??',
   metadata: 'object?',
   approvalRules: 'list?',
+  compactions: 'list?',
 });
 const ruleFields = fields({
   agentPath: 'list',
@@ -169,6 +163,10 @@ export function checkState(document: Record<string, unknown>): void {
       within('.execution', recordsIn(execution, 'failingTools', failingFields)) ??
       recordProblem(document, documentFields) ??
       within('.approvalRules', rulesProblem(document['approvalRules'])) ??
+      within(
+        '.compactions',
+        compactionsProblem(document['compactions'] ?? [], document['messages']),
+      ) ??
       within('.steps', listProblem(document['steps'], stepProblem)) ??
       within('.unfinishedStep', unfinishedStep ? unfinishedProblem(unfinishedStep) : null) ??
       within('.lastContinuationOutcome', outcomeProblem(lastContinuationOutcome)) ??

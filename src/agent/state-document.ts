@@ -10,6 +10,7 @@ import type { AgentStateData, AgentStateJSON, AgentStepJSON } from './agent-stat
 import type { AgentStep } from './agent-step.ts';
 import { noRules } from './approval-rules.ts';
 import { brokenState } from './check-record.ts';
+import { noCompactions } from './compaction.ts';
 import { newExecution, newSessionInfo } from './execution.ts';
 import { checkState } from './state-checks.ts';
 import { STATE_VERSION, stateMigrations } from './state-migrations.ts';
@@ -67,6 +68,11 @@ export function readStateDocument(json: unknown): AgentStateData {
     metadata: document.metadata ?? {},
     approvalRules: Object.freeze(
       (document.approvalRules ?? noRules).map((rule) => Object.freeze({ ...rule })),
+    ),
+    compactions: Object.freeze(
+      (document.compactions ?? noCompactions).map((one) =>
+        Object.freeze({ ...one, usage: Object.freeze({ ...zeroUsage, ...one.usage }) }),
+      ),
     ),
   };
 }

@@ -12,17 +12,24 @@ export type VersionedState = Pick<AgentStateData, 'execution'> & {
     | (Pick<UnfinishedStep, 'results'> & { readonly inputs?: unknown })
     | null;
   readonly pause?: { readonly pendingInputs?: unknown } | null;
+  readonly compactions?: readonly unknown[];
 };
 
 /**
  * The version of a state: 2 if release 0.1.0 would lose something. It has one count of failures, and knows no parts of
- * results and no questions.
+ * results, no questions and no compactions.
  */
-export const versionOf = ({ execution, unfinishedStep, pause }: VersionedState): 1 | 2 =>
+export const versionOf = ({
+  execution,
+  unfinishedStep,
+  pause,
+  compactions = [],
+}: VersionedState): 1 | 2 =>
   needsCounts(execution) ||
   hasParts(unfinishedStep) ||
   unfinishedStep?.inputs !== undefined ||
-  pause?.pendingInputs !== undefined
+  pause?.pendingInputs !== undefined ||
+  compactions.length > 0
     ? 2
     : 1;
 
