@@ -28,7 +28,8 @@ const newFrame = (callId: string | null): AgentFrame => ({
   placement: wholeConversation,
   messages: 0,
   steps: 0,
-  stored: { messages: 0, steps: 0 },
+  compactions: 0,
+  stored: { messages: 0, steps: 0, compactions: 0 },
   isMidStep: false,
   saved: null,
 });

@@ -1,13 +1,21 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
+import type { Compaction } from '../agent/compaction.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { logBody, type OutcomePlace } from './event-log.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
-import type { AgentRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
+import type { AgentRow, CompactionRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
-import { headState, markOf, requirementOf, rowRole } from './state-rows.ts';
+import {
+  compactionCount,
+  headState,
+  markOf,
+  placedCompaction,
+  requirementOf,
+  rowRole,
+} from './state-rows.ts';
 import type { ForkPoint, Placement, StateHeader } from './state-rows.ts';
 
 /** One agent of the session, and how much of its state is staged or stored. */
@@ -15,16 +23,19 @@ export interface AgentFrame {
   /** The call that runs this agent; null for the session's own agent. */
   readonly callId: string | null;
   readonly placement: Placement;
-  /** Number of messages and steps that are staged or stored. */
+  /** Number of messages, steps and compactions that are staged or stored. */
   messages: number;
   steps: number;
-  /** Number of messages and steps that are stored. */
-  stored: { readonly messages: number; readonly steps: number };
+  compactions: number;
+  /** Number of those that are stored. */
+  stored: FrameCounts;
   /** Whether an earlier try began the current step. */
   isMidStep: boolean;
   /** The newest state in the store. */
   saved: StagedState | null;
 }
+
+export type FrameCounts = Readonly<Pick<AgentFrame, 'messages' | 'steps' | 'compactions'>>;
 
 interface StagedState {
   readonly state: AgentState;
@@ -50,6 +61,7 @@ export class CommitBatch {
   readonly states: Map<AgentFrame, StagedState> = new Map();
   readonly messages: { frame: AgentFrame; position: number; message: Message }[] = [];
   readonly steps: { frame: AgentFrame; position: number; step: AgentStep; mark: ForkPoint }[] = [];
+  readonly compactions: { frame: AgentFrame; position: number; compaction: Compaction }[] = [];
   readonly calls: StagedCall[] = [];
   events: StagedEvent[] = [];
   done: number | undefined;
@@ -73,13 +85,21 @@ export class CommitBatch {
     return !this.hasRows && this.events.length === 0;
   }
 
-  /** Adds the messages and steps that are not staged yet, and replaces an earlier state of the same agent. */
+  /** Adds the messages, steps and compactions that are not staged yet, and replaces an earlier state of the same agent. */
   addState(frame: AgentFrame, state: AgentState, pending: readonly Message[] = []): void {
     const { placement } = frame;
     this.states.set(frame, { state, pending });
     const messages = state.messages.slice(frame.messages - placement.messages);
     for (const message of messages)
       this.messages.push({ frame, position: frame.messages++, message });
+    for (const compaction of state.compactions.slice(frame.compactions - placement.compactions)) {
+      const position = frame.compactions++;
+      this.compactions.push({
+        frame,
+        position,
+        compaction: placedCompaction(compaction, placement),
+      });
+    }
     for (const step of state.steps.slice(frame.steps - placement.steps)) {
       this.steps.push({ frame, position: frame.steps++, step, mark: markOf(state, placement) });
       this.hasWholeStep ||= !frame.isMidStep;
@@ -104,13 +124,11 @@ export class CommitBatch {
   }
 }
 
-/** Returns the number of messages and steps that the session has with this state. */
-const countsOf = (
-  { placement }: AgentFrame,
-  { state }: StagedState,
-): { readonly messages: number; readonly steps: number } => ({
+/** Returns the number of messages, steps and compactions that the session has with this state. */
+const countsOf = ({ placement }: AgentFrame, { state }: StagedState): FrameCounts => ({
   messages: state.messages.length + placement.messages,
   steps: state.steps.length + placement.steps,
+  compactions: state.compactions.length + placement.compactions,
 });
 
 /** A commit under construction. Optional fields are set only if they apply. */
@@ -135,6 +153,7 @@ export async function commitOf(
   const messages: MessageRow[] = [];
   const calls: CallWrite[] = [];
   const steps: StepRow[] = [];
+  const compactions: CompactionRow[] = [];
   const outcomes = new Map<unknown, OutcomePlace>();
   for (const part of parts) {
     for (const { frame, position, message } of part.messages) {
@@ -145,6 +164,11 @@ export async function commitOf(
       const body = result && (await rows.body(`result of ${tool}`, result, scopeOf(frame)));
       calls.push({ executionId, callId, tool, state, again, result: body });
     }
+    for (const { frame, position, compaction } of part.compactions) {
+      const { kind, toPosition } = compaction;
+      const body = await rows.body('compaction', compaction, scopeOf(frame));
+      compactions.push({ agentId: keyOf(frame), position, kind, toPosition, body });
+    }
     for (const { frame, position, step, mark } of part.steps) {
       const agentId = keyOf(frame);
       outcomes.set(step.outcome, [agentId, position]);
@@ -154,6 +178,7 @@ export async function commitOf(
     }
   }
 
+  writer.hasCompactions ||= [...states].some((of) => countsOf(...of).compactions > 0);
   let root: Commit['root'];
   const agents: AgentRow[] = [];
   for (const [frame, staged] of states) {
@@ -162,7 +187,8 @@ export async function commitOf(
     const { messages: messageCount, steps: stepCount } = countsOf(frame, staged);
     const common = { executionId, head, messageCount, stepCount };
     const { callId } = frame;
-    if (callId === null) root = { ...common, status: state.status, ...requirementOf(state) };
+    if (callId === null)
+      root = { ...common, status: state.status, ...requirementOf(state, writer.hasCompactions) };
     else agents.push({ ...common, agentId: state.agentId, callId });
   }
 
@@ -191,6 +217,7 @@ export async function commitOf(
   const end = parts.findLast((part) => part.end !== undefined)?.end;
   const seq = events.at(-1)?.seq ?? (done === undefined ? undefined : firstSeq);
   if (root) draft.root = root;
+  if (compactions.length > 0) draft.compactions = compactions;
   if (seq !== undefined) draft.seq = seq;
   if (done !== undefined) draft.done = done;
   if (end !== undefined) draft.end = end;
@@ -208,6 +235,7 @@ async function headerOf(
     version: 1,
     salt,
     definition: isRoot ? await writer.definition() : null,
+    ...compactionCount(state, placement),
     state: headState(state, placement),
   };
   if (isRoot && title !== undefined) header.title = title;

@@ -59,6 +59,8 @@ export class ExecutionWriter implements EventOutlet {
   /** Last number in the log when the writer was created. */
   readonly firstSeq: number;
   receipt: CommitReceipt | null = null;
+  /** Whether an agent of the session has compactions, which earlier releases would not read. */
+  hasCompactions = false;
   /** Whether the store refused a value for a reason other than its size. */
   hasUnwritable = false;
   readonly #clock: Clock;

@@ -11,7 +11,7 @@ import { plainBody } from './row-writer.ts';
 import { idTaken } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { OwnerOptions } from './session-options.ts';
-import type { NewSessionRow, SessionRow } from './session-rows.ts';
+import type { ForkedSessionRow, SessionRow } from './session-rows.ts';
 import { requirementOf, type StateHeader, type ForkPoint } from './state-rows.ts';
 
 /** Stores a new session that continues from a step of another one. Returns its id. */
@@ -32,7 +32,7 @@ async function forkRow(
   source: SessionRow,
   id: string,
   atStep: number | undefined,
-): Promise<NewSessionRow> {
+): Promise<ForkedSessionRow> {
   const reader = new RowReader(lookup.store, source);
   const head = await reader.head(source.head);
   const isOver = source.phase === 'idle' && source.closeReason === null;
@@ -50,6 +50,8 @@ async function forkRow(
     ...(await grantLogOf(reader, source, head, forkedFrom)),
   };
   const state = { ...found, execution, agentId: uuid() };
+  const { compactions = 0 } = at ? at.mark : head;
+  const counted = { compactions: compactions || undefined };
   return {
     id,
     owner: source.owner,
@@ -57,11 +59,18 @@ async function forkRow(
     status: state.status,
     executionId: state.execution.id || null,
     // messages of an unfinished step are not copied
-    head: await plainBody(lookup.store, { ...head, pending: undefined, forkedFrom, state }),
+    head: await plainBody(lookup.store, {
+      ...head,
+      ...counted,
+      pending: undefined,
+      forkedFrom,
+      state,
+    }),
     messageCount: at?.mark.messages ?? source.messageCount,
     stepCount: at?.number ?? source.stepCount,
+    compactionCount: compactions,
     createdAt: isoTime(lookup.clock.now()),
-    ...requirementOf(state),
+    ...requirementOf(state, compactions > 0),
   };
 }
 

@@ -96,6 +96,9 @@ export class LeasedRun {
     const isLeft = task.kind === 'resume' && state.status === 'in_progress';
     const lostStreams = isLeft ? await findLostStreams(reader, row, at) : null;
     const writer = this.#writerFor(loaded, task);
+    writer.hasCompactions = [frame, ...found.nestedFrames.values()].some(
+      ({ compactions }) => compactions > 0,
+    );
     for (const note of lostStreams?.notes ?? []) writer.publish(note, () => {});
     const isHandedOver = (): boolean => worker.isDraining || this.#stay.mustLeave;
     const isRevoking = async (): Promise<boolean> => (await revokedBy(reader, row.id)) !== null;

@@ -11,11 +11,11 @@ import {
 import { unansweredIn, type InputGiven, type InputsGiven } from '../agent/open-inputs.ts';
 import { addShares } from '../continuation/family-share.ts';
 import { addCost, addUsage } from '../inference/usage.ts';
-import type { MessageJSON } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame } from './commit-batch.ts';
 import type { RowReader } from './row-reader.ts';
-import type { AgentRow, CallRow, MessageRow, SessionRow } from './session-rows.ts';
+import { loadConversation, newConversation, type HistoryWindow } from './load-conversation.ts';
+import type { AgentRow, CallRow, SessionRow } from './session-rows.ts';
 import type { StateHeader, Placement } from './state-rows.ts';
 
 /** The parts of a session that a worker needs. */
@@ -30,15 +30,6 @@ export interface LoadedSession {
   readonly inputs: InputsGiven;
   /** Calls that were started and whose end is unknown. */
   readonly lostCalls: Set<string>;
-}
-
-/** How much of a session is read: its newest messages and, if it continues, all of its last execution. */
-export interface HistoryWindow {
-  readonly maxMessages: number;
-  /** Most characters of JSON of those messages. */
-  readonly maxCharacters: number;
-  /** Whether to read all of an ended execution too, because it is going to be reopened. Default false. */
-  readonly wholeExecution?: boolean;
 }
 
 export async function loadSession(
@@ -86,18 +77,31 @@ class Loading {
   /** Loads one agent with the agents that run inside its open calls. */
   async agent(
     key: string,
-    { state, seed, pending = [], forkedFrom }: StateHeader,
+    { state, seed, pending = [], forkedFrom, compactions: made = 0 }: StateHeader,
     counts: Counts,
     agents: readonly AgentRow[],
     callId: string | null,
   ): Promise<{ readonly json: AgentStateJSON; readonly frame: AgentFrame }> {
-    const { messages, offset } = seed
-      ? { messages: seed, offset: 0 }
-      : await this.#messages(key, state, counts);
+    const { messages, compactions, offset, leading } = seed
+      ? newConversation(seed)
+      : await loadConversation(this.#reader, this.#window, {
+          sessionId: this.#sessionId,
+          agentId: key,
+          messageCount: counts.messageCount,
+          compactionCount: made,
+          firstNeeded: this.#needsAll(state.status)
+            ? state.execution.firstMessage
+            : counts.messageCount,
+        });
     const steps = (await this.#steps(key, state, counts)).map((step) =>
       step.executionId === forkedFrom ? { ...step, executionId: state.execution.id } : step,
     );
-    const placement: Placement = { messages: offset, steps: counts.stepCount - steps.length };
+    const placement: Placement = {
+      messages: offset,
+      steps: counts.stepCount - steps.length,
+      compactions: made - compactions.length,
+      leading,
+    };
     const { execution, info } = state;
     const { unfinishedStep, late } = await this.#unfinished(state, agents);
     const firstMessage = Math.max(0, execution.firstMessage - offset);
@@ -111,76 +115,25 @@ class Loading {
       },
       info: { ...info, ...withAccount(info, late) },
       messages: [...messages, ...pending],
+      ...(compactions.length > 0 && { compactions }),
       steps,
       unfinishedStep,
       lastContinuationOutcome: state.lastContinuationOutcome ?? lastOutcome(state, steps),
     };
+    const stored = { messages: counts.messageCount, steps: counts.stepCount, compactions: made };
     const frame: AgentFrame = {
       callId,
       placement,
-      messages: counts.messageCount,
-      steps: counts.stepCount,
-      stored: { messages: counts.messageCount, steps: counts.stepCount },
+      ...stored,
+      stored,
       isMidStep: unfinishedStep !== null,
       saved: null,
     };
     return { json, frame };
   }
 
-  /** Reads the newest messages, with the user message that began their turn. Never separates a call from its result. */
-  async #messages(
-    key: string,
-    { execution, status }: StateHeader['state'],
-    { messageCount }: Counts,
-  ): Promise<{ readonly messages: readonly MessageJSON[]; readonly offset: number }> {
-    const newest = Math.max(0, messageCount - this.#window.maxMessages);
-    const first = this.#needsAll(status) ? execution.firstMessage : messageCount;
-    const from = Math.min(newest, first);
-    const rows = await this.#fitting(await this.#rowsFrom(key, from), first);
-    const start = rows[0]?.position ?? from;
-    const before = start === 0 ? [] : await this.#leading(key, start, rows[0]);
-    const messages = await this.#reader.values<MessageJSON>([...before, ...rows]);
-    return { messages, offset: start - before.length };
-  }
-
-  /** Reads rows from a position, starting with the first that is not a result of an earlier call. */
-  async #rowsFrom(key: string, from: number): Promise<readonly MessageRow[]> {
-    const rows = await this.#reader.store.messages(this.#sessionId, key, { from });
-    if (from === 0 || rows.length === 0) return rows;
-    const first = rows.findIndex(({ role }) => role !== 'tool');
-    return first === -1
-      ? this.#rowsFrom(key, Math.max(0, from - this.#window.maxMessages))
-      : rows.slice(first);
-  }
-
-  /**
-   * Returns the newest rows that fit into the window, at least all from `first` on. Never separates a call from its
-   * result.
-   */
-  async #fitting(rows: readonly MessageRow[], first: number): Promise<readonly MessageRow[]> {
-    const fits = await this.#reader.countFitting(rows.toReversed(), this.#window.maxCharacters);
-    if (fits === rows.length) return rows;
-    const needed = rows.findIndex(({ position }) => position >= first);
-    const start = Math.min(rows.length - fits, needed === -1 ? rows.length : needed);
-    const next = rows.findIndex(({ role }, i) => i >= start && role !== 'tool');
-    if (next !== -1) return rows.slice(next);
-    return rows.slice(rows.findLastIndex(({ role }, i) => i < start && role !== 'tool'));
-  }
-
   #needsAll(status: AgentStatus): boolean {
     return this.#window.wholeExecution === true || isOpen(status);
-  }
-
-  async #leading(
-    key: string,
-    before: number,
-    first: MessageRow | undefined,
-  ): Promise<readonly MessageRow[]> {
-    const { store } = this.#reader;
-    const system = await store.messages(this.#sessionId, key, { before, role: 'system' });
-    if (first?.role === 'user') return system;
-    const turn = await store.messages(this.#sessionId, key, { before, role: 'user', limit: 1 });
-    return [...system, ...turn].toSorted((a, b) => a.position - b.position);
   }
 
   /** Reads all steps of an open execution, or the last step of an ended one, which has its outcome. */

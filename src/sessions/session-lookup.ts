@@ -13,7 +13,8 @@ import {
   type GrantSubject,
   type OwnersGrants,
 } from './grant-policy.ts';
-import { loadSession, type HistoryWindow, type LoadedSession } from './load-session.ts';
+import type { HistoryWindow } from './load-conversation.ts';
+import { loadSession, type LoadedSession } from './load-session.ts';
 import { PAGE_CHARACTERS, RowReader, ROWS_AT_ONCE } from './row-reader.ts';
 import { newerSession, sessionNotFound } from './session-errors.ts';
 import type { ListSessionsOptions, RuntimeSettings } from './session-options.ts';

@@ -1,5 +1,6 @@
 import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
+import type { Compaction } from '../agent/compaction.ts';
 import { spendingOf } from '../agent/family-shares.ts';
 import { newExecution, type Execution, type SessionInfo } from '../agent/execution.ts';
 import { versionOf, type VersionedState } from '../agent/state-migrations.ts';
@@ -16,9 +17,12 @@ export interface Placement {
   /** Position of a message in the store minus its position in the loaded state. */
   readonly messages: number;
   readonly steps: number;
+  readonly compactions: number;
+  /** Number of loaded messages that come from before the loaded part: instructions, and the user message of the turn. */
+  readonly leading: number;
 }
 
-export const wholeConversation: Placement = { messages: 0, steps: 0 };
+export const wholeConversation: Placement = { messages: 0, steps: 0, compactions: 0, leading: 0 };
 
 /** A state without its history, as the store keeps it in one row. */
 export interface StateHeader {
@@ -33,22 +37,23 @@ export interface StateHeader {
   readonly seed?: readonly MessageJSON[];
   /** The execution of another session that this one continues under its own id. */
   readonly forkedFrom?: string;
+  /** Number of compactions; left out while there are none. */
+  readonly compactions?: number;
   /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
-  readonly state: Omit<AgentStateJSON, 'messages' | 'steps'>;
+  readonly state: Omit<AgentStateJSON, 'messages' | 'steps' | 'compactions'>;
 }
 
 /** Totals after one step, from which a fork at that step starts. */
 export interface ForkPoint {
   readonly messages: number;
+  /** Left out while there are none. */
+  readonly compactions?: number;
   readonly execution: Execution;
   readonly info: SessionInfo;
 }
 
-export function headState(
-  state: AgentState,
-  placement: Placement,
-): Omit<AgentStateJSON, 'messages' | 'steps'> {
+export function headState(state: AgentState, placement: Placement): StateHeader['state'] {
   const { unfinishedStep, lastContinuationOutcome: outcome } = state;
   const isOfLastStep = outcome !== null && state.steps.at(-1)?.outcome === outcome;
   return {
@@ -72,16 +77,18 @@ export function headState(
   };
 }
 
-/** Format with the grant log, usage per agent, failures by kind, parts of results and questions. Earlier releases would drop them. */
+/** Format with the grant log, usage per agent, failures by kind, parts of results, questions and compactions. Earlier releases would drop them. */
 export const GRANT_LOG_REQUIRES = 2;
 
 /** Returns the format that a state requires, if not every release can work on it. */
 export const requirementOf = (
   state: VersionedState & { readonly approvalRules?: readonly unknown[] },
+  hasCompactions: boolean,
 ): { readonly requires?: number } =>
   state.execution.grantLog === undefined &&
   state.execution.family === undefined &&
   (state.approvalRules?.length ?? 0) === 0 &&
+  !hasCompactions &&
   versionOf(state) === 1
     ? anyRelease
     : { requires: GRANT_LOG_REQUIRES };
@@ -145,8 +152,41 @@ function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfin
 const placed = (execution: Execution, { messages }: Placement): Execution =>
   messages === 0 ? execution : { ...execution, firstMessage: execution.firstMessage + messages };
 
+/** Returns a compaction with positions of the store. */
+export const placedCompaction = (
+  compaction: Compaction,
+  { messages, leading }: Placement,
+): Compaction =>
+  messages === 0
+    ? compaction
+    : {
+        ...compaction,
+        // messages from before the loaded part have other positions
+        fromPosition: Math.max(compaction.fromPosition, leading) + messages,
+        toPosition: Math.max(compaction.toPosition, leading) + messages,
+      };
+
+/** Returns a compaction with positions of the loaded messages. */
+export const loadedCompaction = (compaction: Compaction, offset: number): Compaction => ({
+  ...compaction,
+  fromPosition: compaction.fromPosition - offset,
+  toPosition: Math.max(0, compaction.toPosition - offset),
+});
+
+/** Returns the number of compactions that the store has with this state, as a header or mark keeps it. */
+export const compactionCount = (
+  { compactions }: Pick<AgentState, 'compactions'>,
+  placement: Placement,
+): { readonly compactions?: number } => {
+  const count = compactions.length + placement.compactions;
+  return count === 0 ? noCount : { compactions: count };
+};
+
+const noCount = {};
+
 export const markOf = (state: AgentState, placement: Placement): ForkPoint => ({
   messages: state.messages.length + placement.messages,
+  ...compactionCount(state, placement),
   execution: placed(state.execution, placement),
   info: state.info,
 });
