@@ -23,6 +23,13 @@ export interface Journal {
    * to await if it is uncertain whether the run may continue.
    */
   save(state: AgentState): Promise<void> | undefined;
+  /** Writes the state, whose compactions the next model call uses, and waits for the write. */
+  compacted(state: AgentState): Promise<void>;
+  /**
+   * Returns the tool message of this agent's conversation with this id, if the loaded part does not have it; null if
+   * there is none.
+   */
+  earlierResult?(messageId: string): Promise<Message | null>;
   /**
    * Returns undefined if this process may start work now; else a promise to await before asking again. The promise
    * rejects if the process may not continue, and `failure` says why.

@@ -67,6 +67,11 @@ export class AgentJournal implements Journal {
     return undefined;
   }
 
+  compacted(state: AgentState): Promise<void> {
+    this.#stage(state);
+    return this.#writer.commit();
+  }
+
   start(
     callId: string,
     tool: AnyTool,
