@@ -2,18 +2,22 @@ import type { AgentState } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
 import type { Checkpoint, Journal } from '../agent/journal.ts';
 import type { EventOutlet } from '../events/event-outlet.ts';
+import type { Message } from '../messages/message.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame, StagedCall } from './commit-batch.ts';
+import { findEarlierResult } from './earlier-result.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
 import type { Lease } from './lease.ts';
 import type { LoadedSession } from './load-session.ts';
 import type { LostStreams } from './lost-streams.ts';
+import type { RowReader } from './row-reader.ts';
 import { wholeConversation } from './state-rows.ts';
 
 /** State that all journals of a run share. */
 export interface JournaledRun {
   readonly writer: ExecutionWriter;
+  readonly reader: RowReader;
   readonly lease: Lease;
   /** Unfinished work of an earlier worker: nested agents, and calls that were started and whose end is unknown. */
   readonly left: Pick<LoadedSession, 'nestedFrames' | 'lostCalls'>;
@@ -25,6 +29,7 @@ export interface JournaledRun {
 
 const newFrame = (callId: string | null): AgentFrame => ({
   callId,
+  loadedAs: null,
   placement: wholeConversation,
   messages: 0,
   steps: 0,
@@ -70,6 +75,14 @@ export class AgentJournal implements Journal {
   compacted(state: AgentState): Promise<void> {
     this.#stage(state);
     return this.#writer.commit();
+  }
+
+  earlierResult(messageId: string): Promise<Message | null> {
+    const { loadedAs, stored, saved } = this.#frame;
+    const agentId = loadedAs ?? saved?.state.agentId;
+    if (agentId === undefined || stored.compactions === 0) return Promise.resolve(null);
+    const sessionId = this.#writer.execution.row.id;
+    return findEarlierResult(this.#run.reader, { sessionId, agentId, messageId });
   }
 
   start(

@@ -1,10 +1,10 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
-import type { Compaction } from '../agent/compaction.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { logBody, type OutcomePlace } from './event-log.ts';
+import { withResults } from './earlier-result.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
 import type { AgentRow, CompactionRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
@@ -16,12 +16,14 @@ import {
   requirementOf,
   rowRole,
 } from './state-rows.ts';
-import type { ForkPoint, Placement, StateHeader } from './state-rows.ts';
+import type { ForkPoint, Placement, StateHeader, StoredCompaction } from './state-rows.ts';
 
 /** One agent of the session, and how much of its state is staged or stored. */
 export interface AgentFrame {
   /** The call that runs this agent; null for the session's own agent. */
   readonly callId: string | null;
+  /** Its id if it was loaded, with which its rows are read; null if it began in this run. */
+  readonly loadedAs: string | null;
   readonly placement: Placement;
   /** Number of messages, steps and compactions that are staged or stored. */
   messages: number;
@@ -61,7 +63,8 @@ export class CommitBatch {
   readonly states: Map<AgentFrame, StagedState> = new Map();
   readonly messages: { frame: AgentFrame; position: number; message: Message }[] = [];
   readonly steps: { frame: AgentFrame; position: number; step: AgentStep; mark: ForkPoint }[] = [];
-  readonly compactions: { frame: AgentFrame; position: number; compaction: Compaction }[] = [];
+  readonly compactions: { frame: AgentFrame; position: number; compaction: StoredCompaction }[] =
+    [];
   readonly calls: StagedCall[] = [];
   events: StagedEvent[] = [];
   done: number | undefined;
@@ -93,12 +96,9 @@ export class CommitBatch {
     for (const message of messages)
       this.messages.push({ frame, position: frame.messages++, message });
     for (const compaction of state.compactions.slice(frame.compactions - placement.compactions)) {
-      const position = frame.compactions++;
-      this.compactions.push({
-        frame,
-        position,
-        compaction: placedCompaction(compaction, placement),
-      });
+      const placed = placedCompaction(compaction, placement);
+      const stored = withResults(placed, state.messages, placement);
+      this.compactions.push({ frame, position: frame.compactions++, compaction: stored });
     }
     for (const step of state.steps.slice(frame.steps - placement.steps)) {
       this.steps.push({ frame, position: frame.steps++, step, mark: markOf(state, placement) });

@@ -104,6 +104,7 @@ export class LeasedRun {
     const isRevoking = async (): Promise<boolean> => (await revokedBy(reader, row.id)) !== null;
     const run = {
       writer,
+      reader,
       lease: this.#lease,
       left: loaded,
       lostStreams,

@@ -2,7 +2,7 @@ import type { Compaction } from '../agent/compaction.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { ROWS_AT_ONCE, type RowReader } from './row-reader.ts';
 import type { CompactionRow, MessageRow } from './session-rows.ts';
-import { loadedCompaction } from './state-rows.ts';
+import { loadedCompaction, type StoredCompaction } from './state-rows.ts';
 
 /** How much of a session is read: its newest messages and, if it continues, all of its last execution. */
 export interface HistoryWindow {
@@ -56,15 +56,17 @@ export async function loadConversation(
   stored: StoredConversation,
 ): Promise<LoadedConversation> {
   const loading = new ConversationLoading(reader, window, stored);
-  const summary = stored.compactionCount === 0 ? undefined : await loading.summary();
+  const hasCompactions = stored.compactionCount > 0;
+  const summary = hasCompactions ? await loading.summary() : undefined;
   const { rows, leading } = await loading.messages(summary?.toPosition);
   const start = rows[0]?.position ?? stored.messageCount;
   const offset = start - leading.length;
-  const compactions =
-    stored.compactionCount === 0 ? [] : await loading.compactions(summary, start);
+  const compactions = hasCompactions ? await loading.compactions(summary, start) : [];
   return {
     messages: await reader.values<MessageJSON>([...leading, ...rows]),
-    compactions: compactions.map((compaction) => loadedCompaction(compaction, offset)),
+    compactions: compactions.map((compaction) =>
+      loadedCompaction(compaction, offset, leading.length),
+    ),
     offset,
     leading: leading.length,
   };
@@ -87,28 +89,28 @@ class ConversationLoading {
     return (await this.#reader.store.compactions(sessionId, agentId, range))[0];
   }
 
-  /** Reads the newest summary, and the compactions after it that cover a loaded message. */
+  /** Reads the newest summary, and what leaves out results behind it. */
   async compactions(
     summary: CompactionRow | undefined,
     start: number,
   ): Promise<readonly Compaction[]> {
-    const { sessionId, agentId, compactionCount } = this.#of;
-    const from = summary ? summary.position + 1 : 0;
-    const newestFirst: CompactionRow[] = [];
-    let before = compactionCount;
-    for (let limit: number = ROWS_AT_ONCE.first; before > from; limit = ROWS_AT_ONCE.next) {
-      const range = { from, before, limit };
+    const { sessionId, agentId } = this.#of;
+    const end = Math.max(start, summary?.toPosition ?? 0);
+    const found: CompactionRow[] = summary ? [summary] : [];
+    let before = Number.MAX_SAFE_INTEGER;
+    for (let limit: number = ROWS_AT_ONCE.first; ; limit = ROWS_AT_ONCE.next) {
+      const range = { kind: 'tool_results', before, limit } as const;
       const rows = await this.#reader.store.compactions(sessionId, agentId, range);
-      const covering = rows.filter(({ toPosition }) => toPosition > start);
-      newestFirst.push(...covering.toReversed());
+      const covering = rows.filter(({ toPosition }) => toPosition > end);
+      found.push(...covering);
       // each reaches at least as far as those before it
-      if (covering.length < rows.length || rows.length < limit) break;
-      before = rows[0]?.position ?? from;
+      if (covering.length === 0 || rows.length < limit) break;
+      before = rows[0]?.position ?? 0;
     }
-    return this.#reader.values<Compaction>([
-      ...(summary ? [summary] : []),
-      ...newestFirst.toReversed(),
-    ]);
+    found.sort((a, b) => a.position - b.position);
+    return (await this.#reader.values<StoredCompaction>(found, 'text')).map(
+      ({ results: _, ...compaction }) => compaction,
+    );
   }
 
   /** Reads the newest messages, with the user message that began their turn. Never separates a call from its result. */

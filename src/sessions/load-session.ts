@@ -123,6 +123,7 @@ class Loading {
     const stored = { messages: counts.messageCount, steps: counts.stepCount, compactions: made };
     const frame: AgentFrame = {
       callId,
+      loadedAs: key,
       placement,
       ...stored,
       stored,

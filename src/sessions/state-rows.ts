@@ -167,11 +167,22 @@ export const placedCompaction = (
       };
 
 /** Returns a compaction with positions of the loaded messages. */
-export const loadedCompaction = (compaction: Compaction, offset: number): Compaction => ({
+export const loadedCompaction = (
+  compaction: Compaction,
+  offset: number,
+  leading: number,
+): Compaction => ({
   ...compaction,
   fromPosition: compaction.fromPosition - offset,
-  toPosition: Math.max(0, compaction.toPosition - offset),
+  // a summary may end before the loaded part, if that is limited
+  toPosition: Math.max(leading, compaction.toPosition - offset),
 });
+
+/** A compaction as the store keeps it, with positions of the store. */
+export type StoredCompaction = Compaction & {
+  /** Of a summary: the ids and positions of the tool results that it covers. Left out if there are none. */
+  readonly results?: string;
+};
 
 /** Returns the number of compactions that the store has with this state, as a header or mark keeps it. */
 export const compactionCount = (
