@@ -122,7 +122,7 @@ async function stepBehind(
 }
 
 /** Reads rows from the store, newest first and a few at a time, until the page is full. */
-async function readPage<T>(
+export async function readPage<T>(
   lookup: SessionLookup,
   row: SessionRow,
   options: StepPageOptions,

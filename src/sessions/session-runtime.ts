@@ -1,8 +1,8 @@
 import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
-import { isoTime, systemClock, type Clock } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
-import { defaultRedactor } from '../errors/redactor.ts';
+import type { Compaction } from '../agent/compaction.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
@@ -15,9 +15,9 @@ import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
 import { createSession } from './create-session.ts';
-import { retryRequest } from './retry-request.ts';
+import { readCompactions } from './read-compactions.ts';
+import { pauseRequest, requestSession, retryRequest, stopRequest } from './request-session.ts';
 import { sendMessage } from './send-message.ts';
-import { sessionNotFound } from './session-errors.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
   AnswerOptions,
@@ -49,7 +49,6 @@ import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
-import { stopText } from './stop-note.ts';
 import { upkeepRequest } from './upkeep-request.ts';
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
@@ -105,8 +104,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Asks a running execution to pause after its step, if it would continue. */
   async pause(sessionId: string, options: PauseSessionOptions): Promise<Session> {
-    const { owner, reason = 'on request' } = options;
-    await this.#request(sessionId, owner, { pause: defaultRedactor.text(reason) });
+    await this.#request(sessionId, options.owner, pauseRequest(options));
     return this.get(sessionId, options);
   }
 
@@ -157,10 +155,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */
   async stop(sessionId: string, options: StopSessionOptions): Promise<Session> {
-    const { owner, reason = 'a stop was requested', by = owner } = options;
-    const at = isoTime(this.clock.now());
-    const stop = stopText({ reason: defaultRedactor.text(reason), by, at });
-    await this.#request(sessionId, owner, { stop });
+    await this.#request(sessionId, options.owner, stopRequest(options, this.clock));
     return this.#result(sessionId, options, null);
   }
 
@@ -235,6 +230,14 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return readSteps(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
+  /** Reads the compactions of the conversation, newest page first. Positions are those of `messages`. */
+  async compactions(
+    sessionId: string,
+    options: OwnerOptions & PageOptions,
+  ): Promise<HistoryPage<Compaction>> {
+    return readCompactions(this.#lookup, await this.#owned(sessionId, options), options);
+  }
+
   /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
   async accounts(
     sessionId: string,
@@ -281,11 +284,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#lookup.owned(sessionId, owner);
   }
 
-  async #request(sessionId: string, owner: string, request: SessionRequest): Promise<void> {
-    const row = await this.#lookup.owned(sessionId, owner);
-    const phase = await this.#lookup.store.request(sessionId, request);
-    if (phase === null) throw sessionNotFound(sessionId);
-    if (phase !== 'idle') await this.#worker.signal(row, request);
+  #request(sessionId: string, owner: string, request: SessionRequest): Promise<void> {
+    return requestSession(this.#lookup, this.#worker, { sessionId, owner, request });
   }
 
   #result(
