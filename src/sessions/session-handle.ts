@@ -1,6 +1,7 @@
 import type { AgentOutput, AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { RunStream } from '../agent/run-stream.ts';
+import type { Compaction } from '../agent/compaction.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
@@ -95,6 +96,7 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   delete(): Promise<void>;
   messages(options?: PageOptions): Promise<HistoryPage<MessageJSON>>;
   steps(options?: StepPageOptions): Promise<HistoryPage<AgentStepJSON>>;
+  compactions(options?: PageOptions): Promise<HistoryPage<Compaction>>;
   accounts(options?: { readonly atStep?: number }): Promise<Accounts | null>;
   events(options?: LogPageOptions): Promise<LogPage>;
   /** Reads the state that the next turn starts from, including secrets. For server code only, never for a client. */
@@ -157,6 +159,7 @@ export function sessionHandle(
     delete: () => own(() => runtime.delete(id, { owner })),
     messages: (given) => own(() => runtime.messages(id, { ...given, owner })),
     steps: (given) => own(() => runtime.steps(id, { ...given, owner })),
+    compactions: (given) => own(() => runtime.compactions(id, { ...given, owner })),
     accounts: (given) => own(() => runtime.accounts(id, { ...given, owner })),
     events: (given) => own(() => runtime.events(id, { ...given, owner })),
     state: () => own(() => runtime.state(id, { owner })),

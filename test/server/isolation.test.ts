@@ -29,6 +29,7 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     readMessages: () => ({}),
     sendMessage: () => ({ body: { content: 'Hi', whenBusy: 'queue' } }),
     streamEvents: () => ({}),
+    readCompactions: () => ({ query: '?limit=10' }),
     readLog: () => ({}),
     readRef: () => ({ query: '?ref=1.content.x' }),
     readTrace: () => ({}),

@@ -56,6 +56,7 @@ describe('the OpenAPI document', () => {
         "DELETE /sessions/{id}: deleteSession",
         "POST /sessions/{id}/messages: sendMessage",
         "GET /sessions/{id}/messages: readMessages",
+        "GET /sessions/{id}/compactions: readCompactions",
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
         "GET /sessions/{id}/trace: readTrace",

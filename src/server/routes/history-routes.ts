@@ -30,6 +30,22 @@ export const historyRoutes = (
     handle: ({ owner, id, query }) =>
       readUiMessages(runtime, id, { owner, includeReasoning: config.includeReasoning, ...query }),
   }),
+  route<MessagesQuery>({
+    method: 'GET',
+    path: '/sessions/{id}/compactions',
+    name: 'readCompactions',
+    summary: 'Returns what the model is no longer sent, newest page first.',
+    query: { before: place, limit: wholeNumber(1, 500) },
+    answer: {
+      status: 200,
+      about: 'A page, oldest compaction first.',
+      schema: ref('CompactionPage'),
+    },
+    async handle({ owner, id, query }) {
+      const { items, before } = await runtime.compactions(id, { owner, ...query });
+      return { compactions: items, before };
+    },
+  }),
   route<{ readonly after?: string }>({
     method: 'GET',
     path: '/sessions/{id}/log',

@@ -104,6 +104,26 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     ),
   }),
   MessagePage: object({ messages: list(ref('UiMessage')), before: orNull(count) }),
+  CompactionPage: object({
+    compactions: list(
+      object(
+        {
+          id: text,
+          kind: oneOfTexts(['tool_results', 'summary']),
+          fromPosition: count,
+          toPosition: count,
+          tokensBefore: count,
+          tokensAfter: count,
+          usage: ref('Usage'),
+          cost: orNull(number),
+          reason: oneOfTexts(['threshold', 'context_length']),
+          at: time,
+        },
+        { text, model: text },
+      ),
+    ),
+    before: orNull(count),
+  }),
   Envelope: object(
     {
       type: text,
