@@ -29,7 +29,7 @@ function agentThat(choose: (state: AgentState) => readonly Compaction[], turns =
     final('ok'),
   ]).flat();
   return builderWith(DeterministicDriver.fromSteps(...steps), look())
-    .withHook(compacting(choose))
+    .withHooks(compacting(choose))
     .build();
 }
 
@@ -287,7 +287,7 @@ describe.each(places)('compactions of a session (%s)', (_name, makePlace) => {
         .withName('helper')
         .withDriver(DeterministicDriver.fromSteps(...steps))
         .withTools(pay)
-        .withHook(inner)
+        .withHooks(inner)
         .build();
       return builderWith(
         DeterministicDriver.fromSteps(...outer),
