@@ -1,5 +1,6 @@
 import { findProvider, type ModelInfo, type ModelPrice } from '@pydantic/genai-prices';
 import type { Amounts, PriceRow } from '../src/inference/list-prices.ts';
+import type { WindowRow } from '../src/inference/list-windows.ts';
 
 /** Chat models to list, by provider: those that people use now. Others have no known price. */
 const listed: Readonly<Record<string, RegExp>> = {
@@ -25,19 +26,38 @@ const version = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
 
 /** Reads the table that holds on a day. A model whose price depends on the time, or will change, is left out. */
 export function readPrices(day: string): readonly PriceRow[] {
-  return Object.entries(listed).flatMap(([providerId, pattern]) => {
+  return listedModels().flatMap((model): readonly PriceRow[] => {
+    const prices = pricesOn(day, model);
+    const row = prices && rowOf(prices);
+    return row ? [[namesOf(model).join(' '), ...row]] : [];
+  });
+}
+
+/** Reads the context windows of the same models, smallest first. */
+export function readWindows(): readonly WindowRow[] {
+  const names = new Map<number, string[]>();
+  for (const model of listedModels()) {
+    const { context_window: tokens } = model;
+    if (tokens === undefined) continue;
+    // the lookup of windows skips the marks of Bedrock
+    const own = namesOf(model).map((name) => name.replace(/^(?:global\.)?anthropic\./, ''));
+    const plain = own.map((name) => name.replace(version, ''));
+    names.set(tokens, [...(names.get(tokens) ?? []), ...plain]);
+  }
+  return [...names]
+    .toSorted(([a], [b]) => a - b)
+    .map(([tokens, all]) => [tokens, [...new Set(all)].join(' ')]);
+}
+
+const listedModels = (): readonly ModelInfo[] =>
+  Object.entries(listed).flatMap(([providerId, pattern]) => {
     const models = (findProvider({ providerId })?.models ?? []).filter(
       ({ id, deprecated }) =>
         pattern.test(id) && isPlain.test(nameOf(id)) && !media.test(id) && deprecated !== true,
     );
     if (models.length === 0) throw new Error(`The price package has no models of ${providerId}.`);
-    return models.flatMap((model): readonly PriceRow[] => {
-      const prices = pricesOn(day, model);
-      const row = prices && rowOf(prices);
-      return row ? [[namesOf(model).join(' '), ...row]] : [];
-    });
+    return models;
   });
-}
 
 function pricesOn(day: string, { prices }: ModelInfo): ModelPrice | null {
   if (!Array.isArray(prices)) return prices;

@@ -1,4 +1,4 @@
-import { readPrices } from './read-prices.ts';
+import { readPrices, readWindows } from './read-prices.ts';
 
 /** Renders the module with the list prices. */
 export const renderPrices = (source: {
@@ -21,6 +21,19 @@ export const listPriceSource = {
 /** Written by \`npm run prices\`, not by hand. The package is MIT, Copyright (c) Pydantic Services Inc. 2025 to present. */
 export const priceRows: readonly PriceRow[] = [
 ${readPrices(source.date)
+  .map((row) => `  ${JSON.stringify(row)},`)
+  .join('\n')}
+];
+`;
+
+/** Renders the module with the context windows, which come from the same package. */
+export const renderWindows =
+  (): string => `/** Tokens that a request and its answer may have together, and the names of the models. */
+export type WindowRow = readonly [number, string];
+
+/** Written by \`npm run prices\`, not by hand, from the source that \`listPriceSource\` names. */
+export const windowRows: readonly WindowRow[] = [
+${readWindows()
   .map((row) => `  ${JSON.stringify(row)},`)
   .join('\n')}
 ];

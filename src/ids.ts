@@ -32,6 +32,7 @@ const idMaker = (prefix: string): (() => string) => {
 export const messageId: () => string = idMaker('msg_');
 export const stepId: () => string = idMaker('stp_');
 export const callId: () => string = idMaker('cal_');
+export const compactionId: () => string = idMaker('cmp_');
 
 /** Ids that are safe in routes, stores and URLs. */
 const usable = /^[A-Za-z0-9_-]{1,64}$/;

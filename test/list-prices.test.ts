@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
 import { listPrices, listPriceSource } from 'onward/drivers';
 import { describe, expect, it } from 'vitest';
-import { readPrices } from '../docs-tools/read-prices.ts';
+import { readPrices, readWindows } from '../docs-tools/read-prices.ts';
 import { priceRows } from '../src/inference/list-prices.ts';
+import { windowRows } from '../src/inference/list-windows.ts';
 import { costOfUsage } from '../src/inference/prices.ts';
 import { usageOf } from '../src/inference/usage.ts';
 
@@ -14,6 +15,7 @@ describe('list prices', () => {
     const manifest = readFileSync(`node_modules/${name}/package.json`, 'utf8');
     expect(JSON.parse(manifest)).toMatchObject({ name, version });
     expect(priceRows).toEqual(readPrices(date));
+    expect(windowRows).toEqual(readWindows());
   });
 
   it('leave out models whose price depends on the time or will change', () => {

@@ -14,6 +14,7 @@ import { agentOf, type Agent } from './agent.ts';
 import type { AgentOptions, SystemPrompt } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import { builderMethods, checkOption } from './check-options.ts';
+import type { CompactionOptions } from './compaction-options.ts';
 import type { AnyCapability, CriterionList, HookList } from './hooks.ts';
 import type { PrepareStep } from './prepare-step.ts';
 
@@ -127,7 +128,12 @@ export class AgentBuilder<
   withSoftLanding(reserve: Partial<LandingReserve> = {}): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ softLanding: reserve });
   }
-  /** Adds the budget used so far to the system prompt of each step. */
+  /** Compacts a long conversation so that it fits into the model: first results of tools, then whole turns. */
+  withCompaction(compaction: CompactionOptions = {}): AgentBuilder<Deps, Output, Name, C> {
+    checkOption('compaction', compaction, builderMethods);
+    return this.#with({ compaction });
+  }
+  /** Adds the budget used so far to each request, behind the last message. */
   withBudgetNote(budgetNote: boolean = true): AgentBuilder<Deps, Output, Name, C> {
     return this.#with({ budgetNote });
   }

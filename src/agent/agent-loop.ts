@@ -6,6 +6,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { isRecord } from '../json.ts';
 import { AgentState } from './agent-state.ts';
+import { compactFirst, usesCompaction } from './compact-first.ts';
 import { announceStart, announceStep, end } from './announce-run.ts';
 import type { UnfinishedStep } from './agent-step.ts';
 import {
@@ -149,7 +150,8 @@ export async function takeStep(run: Run): Promise<void> {
   // before the turn, because a server may be slow
   const loaded = hasSources(run) ? await loadTools(run, run.state.execution.stepCount + 1) : null;
   // hooks and prepareStep may delay the step while other agents work: then only the model call itself waits for its turn
-  const isDelayed = run.agent.hooks.step !== null || run.agent.preparers !== null;
+  const { hooks, preparers, compaction } = run.agent;
+  const isDelayed = hooks.step !== null || preparers !== null || compaction !== null;
   const family = isDelayed ? null : run.parent?.family;
   const turn = family ? family.admit(run) : true;
   if (turn !== true && !(await turn) && !run.cancellation.cause) return refuseStep(run);
@@ -233,6 +235,7 @@ async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
     if (!(await prepareDraft(run, draft, preparers))) return;
     announceStep(run, draft);
   }
+  if (usesCompaction(run) && !(await compactFirst(run, draft))) return;
   const family = run.parent?.family;
   const turn = family && !run.isAdmitted ? family.admit(run) : true;
   if (turn !== true && !(await turn)) {

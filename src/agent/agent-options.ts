@@ -12,6 +12,7 @@ import type { CacheMark, CacheTtl } from '../messages/cache-mark.ts';
 import type { AnySchema, OutputOf, ReadySchema } from '../tools/schema.ts';
 import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
+import type { CompactionOptions, CompactionSettings } from './compaction-options.ts';
 import type { AgentModel, ModelChain } from './model-chain.ts';
 import type { PrepareStep, StepPreparer } from './prepare-step.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
@@ -83,7 +84,9 @@ export interface AgentOptions<
   readonly finishReasons?: readonly string[] | null;
   /** Reserves the last step of a limit for an answer without tools. */
   readonly softLanding?: Partial<LandingReserve> | boolean;
-  /** Whether the system prompt of each step states the budget used so far. */
+  /** Compacts long conversations, so that they fit into the model. Default: off. */
+  readonly compaction?: CompactionOptions | boolean;
+  /** Whether each request states the budget used so far, behind the last message. */
   readonly budgetNote?: boolean;
   readonly criteria?: CriterionList<CriterionDeps, Answer<Format>>;
   readonly hooks?: HookList<HookDeps, Answer<Format>>;
@@ -136,6 +139,8 @@ export interface AgentDefinition {
   readonly finishReasons: readonly string[];
   readonly landingReserve: LandingReserve | null;
   readonly budgetNote: boolean;
+  /** Null if conversations are not compacted, which costs nothing. */
+  readonly compaction: CompactionSettings | null;
   readonly hooks: ComposedHooks;
   readonly hookNames: readonly string[];
   readonly response: { readonly format: ResponseFormat; readonly schema: ReadySchema } | null;

@@ -8,10 +8,20 @@ import type { Usage } from '../inference/usage.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
+import type { Compaction } from './compaction.ts';
 import type { AgentStateJSON } from './agent-state.ts';
 import type { GuardRecord } from './guard.ts';
 import type { StepSteering } from './steer-step.ts';
 import type { OpenInput } from './open-inputs.ts';
+
+/** A compaction before the model call of a step. */
+export interface StepCompaction extends Pick<
+  Compaction,
+  'id' | 'kind' | 'tokensBefore' | 'tokensAfter' | 'reason'
+> {
+  /** Number of messages that it covers. */
+  readonly messages: number;
+}
 
 export type StepType = 'tool_calls' | 'final' | 'error' | 'cut';
 
@@ -30,6 +40,8 @@ export interface AgentStep {
   readonly fallback?: string;
   /** On a failed model call: models given up since the last answer; absent if there are none. */
   readonly failedModels?: readonly ModelFailure[];
+  /** On a failed model call: the request was too long, and the run continues with a shorter one. */
+  readonly compacts?: true;
   readonly messageIds: readonly string[];
   readonly toolCalls: readonly ToolCall[];
   /** In the order of the calls. */
@@ -45,6 +57,10 @@ export interface AgentStep {
   readonly usage: Usage;
   /** Usage of the model call itself; absent if it is all of `usage`. */
   readonly modelUsage?: Usage;
+  /** Compactions before the model call; absent if there was none. */
+  readonly compactions?: readonly StepCompaction[];
+  /** Usage of model calls for summaries, included in `usage`; absent if there was none. */
+  readonly compactionUsage?: Usage;
   /** Null if the price is unknown. */
   readonly cost: number | null;
   readonly finishReason: FinishReason | null;

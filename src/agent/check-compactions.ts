@@ -5,6 +5,7 @@ import {
   recordProblem,
   usageFields,
   within,
+  type Fields,
   type Problem,
 } from './check-record.ts';
 
@@ -21,6 +22,15 @@ const compactionFields = fields({
   cost: 'number??',
   reason: 'string',
   at: 'string',
+});
+/** The fields of a compaction in a step. */
+export const stepCompactionFields: Fields = fields({
+  id: 'string',
+  kind: 'string',
+  tokensBefore: 'number',
+  tokensAfter: 'number',
+  reason: 'string',
+  messages: 'number',
 });
 const kinds = ['tool_results', 'summary'];
 const reasons = ['threshold', 'context_length'];

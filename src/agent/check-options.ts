@@ -5,6 +5,7 @@ import { checkPrices } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
 import { CACHE_MARKS, isCacheMark } from '../messages/cache-mark.ts';
 import type { AgentOptions } from './agent-options.ts';
+import { checkCompaction } from './compaction-options.ts';
 
 /** How the caller writes an option. */
 export interface OptionStyle {
@@ -165,6 +166,7 @@ const checks: { readonly [O in keyof Required<AgentOptions>]: Check } = {
   finishReasons: listOf(fits(isText, 'finish reasons')),
   softLanding: reserve,
   budgetNote: fits(isBoolean, 'a boolean'),
+  compaction: (name, value) => checkCompaction(name, value, model),
   criteria,
   hooks,
   capabilities: listOf(capability),

@@ -29,3 +29,6 @@ export const noCompactions: readonly Compaction[] = Object.freeze([]);
 /** Returns the newest summary, which stands for all messages before its end; undefined if there is none. */
 export const newestSummary = (compactions: readonly Compaction[]): Compaction | undefined =>
   compactions.findLast(({ kind }) => kind === 'summary');
+
+/** Name of the tool that reads results which the model is no longer sent. */
+export const READ_RESULT = 'read_earlier_result';

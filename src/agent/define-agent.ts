@@ -24,6 +24,8 @@ import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, plainOptions, type OptionStyle } from './check-options.ts';
+import { compactionSettings } from './compaction-options.ts';
+import { earlierResultTool } from './earlier-results.ts';
 import type { GuardPoint } from './guard.ts';
 import { modelChain, modelPicker } from './model-chain.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
@@ -54,10 +56,13 @@ export function defineAgent(
     throw new AgentError('driver_missing', 'createAgent() needs a model. Set model or driver.');
   const driver = driverOf(model, options.models);
   const fallback = (options.fallback ?? []).map((one) => driverOf(one, options.models));
-  const tools = indexTools([
+  const own = [
     ...(options.tools ?? []),
     ...capabilities.flatMap((c) => (typeof c.tools === 'function' ? [] : (c.tools ?? []))),
-  ]);
+  ];
+  const hasTools = own.length > 0 || capabilities.some((c) => typeof c.tools === 'function');
+  // from the first step on, so that the tools never change
+  const tools = indexTools(options.compaction && hasTools ? [...own, earlierResultTool] : own);
   const toolSources = capabilities.flatMap(({ name: source, tools: load }) =>
     typeof load === 'function' ? [{ name: source, load }] : [],
   );
@@ -74,6 +79,7 @@ export function defineAgent(
   // checks the names
   offeredTools(offered, options.activeTools, toolSources.length > 0, style.name('activeTools'));
   const models = modelChain(driver, fallback, options.prices);
+  const modelOf = modelPicker(models, options.models, options.prices);
   const { text, cache } = promptOf(options.systemPrompt);
   const prompts = [text, ...capabilities.map((c) => c.systemPrompt)];
   const policy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
@@ -82,7 +88,7 @@ export function defineAgent(
     name,
     deps: null,
     models,
-    modelOf: modelPicker(models, options.models, options.prices),
+    modelOf,
     systemPrompt: prompts.filter(Boolean).join('\n\n') || null,
     systemCache: ttlOf(cache),
     ...offered,
@@ -99,6 +105,7 @@ export function defineAgent(
     finishReasons: finishReasonsOf(options),
     landingReserve: reserveOf(options.softLanding),
     budgetNote: options.budgetNote ?? false,
+    compaction: compactionSettings(options.compaction, modelOf),
     hooks: composeHooks(hooks),
     hookNames: hooks.map((hook) => hook.name),
     response: responseOf(options.responseFormat, style),

@@ -15,6 +15,7 @@ import { Message } from '../messages/message.ts';
 import type { AgentState, AgentStateData, Pause } from './agent-state.ts';
 import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
+import { shortensAfter } from './compact-first.ts';
 import { bookExecution, bookSession, type Execution } from './execution.ts';
 import { unbooked } from './family-shares.ts';
 import { isBlocked } from './guard.ts';
@@ -82,12 +83,16 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
   const { execution } = state;
   const { errors } = draft;
   const before = countsBefore(run, draft);
-  const failures = countFailures(before, countedStep(draft, errors), run.agent.errorPolicy);
+  const isShortened = draft.failure !== null && shortensAfter(run, draft);
+  const counted = countedStep(draft, errors);
+  const { errorPolicy } = run.agent;
+  const failures = isShortened ? before : countFailures(before, counted, errorPolicy);
   const models = fallbackOf(run, draft, failures);
-  const isRetried = models?.fallback === undefined;
+  const isRetried = models?.fallback === undefined && !isShortened;
   const waitMs = draft.failure && isRetried ? drawWait(run, draft.failure, failures) : null;
   const step = draft.toStep(execution.id, workedMs(draft, now), errors, waitMs);
   if (models) Object.assign(step, models);
+  if (isShortened) Object.assign(step, { compacts: true });
   const booking = bookingOf(draft, now, {
     number: draft.number,
     answered: isAnswered(step) ? 1 : 0,

@@ -83,7 +83,7 @@ export class FamilyAccount {
   }
 
   /** Ends what `admit` started, and counts the usage of the call; `draft` is null if there was no call. */
-  leave(run: Run, draft: StepDraft | null): void {
+  leave(run: Run, draft: EndedCall | null): void {
     if (!run.isAdmitted) return;
     run.isAdmitted = false;
     for (const account of this.#line) account.#inFlight -= 1;
@@ -93,7 +93,7 @@ export class FamilyAccount {
     for (const wake of waiting) wake();
   }
 
-  #add(agent: string, { usage, cost, failure, isTruncated }: StepDraft): void {
+  #add(agent: string, { usage, cost, failure, isTruncated }: EndedCall): void {
     const isAnswered = failure === null && !isTruncated;
     const steps = isAnswered ? 1 : 0;
     const shares = [{ agent, steps, tokens: usage.total, cost }];
@@ -176,6 +176,9 @@ export class FamilyAccount {
     return this.#line.at(-1) ?? this;
   }
 }
+
+/** What counts of a model call. */
+type EndedCall = Pick<StepDraft, 'usage' | 'cost' | 'failure' | 'isTruncated'>;
 
 /** Facts of a parent's limit, which no grant to the nested agent raises. */
 function factsAbove(said: ContinuationEvaluation, agent: string): EvaluationFacts {

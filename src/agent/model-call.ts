@@ -1,7 +1,9 @@
 import { Cancelled } from '../cancellation.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { InferenceRequest, InferenceResponse } from '../inference/inference-driver.ts';
+import type { Messages } from '../messages/messages.ts';
 import { withBudgetNote } from './budget-note.ts';
+import { bookCompaction } from './compact-first.ts';
 import { GuardBlocked, type AgentGuards } from './guard.ts';
 import { ModelAnswer } from './model-answer.ts';
 import { toolsSent } from './offered-tools.ts';
@@ -50,6 +52,7 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
   } finally {
     if (guards) draft.addGuardUsage();
     run.parent?.family?.leave(run, draft);
+    bookCompaction(draft);
   }
 }
 
@@ -65,18 +68,23 @@ export const isMisuse = (thrown: unknown): boolean =>
 
 function requestFor(run: Run, draft: StepDraft): InferenceRequest {
   const { agent } = run;
-  const { systemCache, budgetNote, response } = agent;
+  const { systemCache, response } = agent;
   const { system, offered } = draft;
   const { catalog } = offered.found ?? {};
   const prompt = catalog === undefined ? system : [system, catalog].filter(Boolean).join('\n\n');
-  const isChanging = budgetNote || system !== agent.systemPrompt;
+  const isChanged = system !== agent.systemPrompt;
   return {
-    system: budgetNote ? withBudgetNote(run, prompt) : prompt,
-    // a prompt that changes with each step is not worth a mark, unless the user set one
-    ...((systemCache || isChanging) && { systemCache }),
-    messages: agent.guards === null ? run.state.messages : sentMessages(run.state.messages),
+    system: prompt,
+    // a prompt that changes between steps is not worth a mark, unless the user set one
+    ...((systemCache || isChanged) && { systemCache }),
+    messages: agent.budgetNote ? withBudgetNote(run, messagesFor(run)) : messagesFor(run),
     tools: offered.toolSchemas,
     toolChoice: draft.softLanding === null ? offered.toolChoice : 'none',
     responseFormat: response?.format ?? null,
   };
+}
+
+function messagesFor({ agent, compactor, state: { messages } }: Run): Messages {
+  if (compactor !== null) return compactor.view;
+  return agent.guards === null ? messages : sentMessages(messages);
 }

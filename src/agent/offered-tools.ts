@@ -1,6 +1,7 @@
 import { invalidOption } from '../errors/agent-error.ts';
 import type { ToolChoice } from '../inference/inference-driver.ts';
 import type { AgentDefinition } from './agent-options.ts';
+import { READ_RESULT } from './compaction.ts';
 
 /** Tools, indexed once: those of an agent, or those of an agent together with its sources. */
 export type ToolSet = Pick<
@@ -123,7 +124,8 @@ function checkedNames(
   if (!isOpen)
     for (const name of active)
       if (!tools.has(name)) throw invalidOption(option, name, `only ${known()}`);
-  return new Set(active);
+  // what the model was sent before must stay readable
+  return new Set(active.length > 0 && tools.has(READ_RESULT) ? [...active, READ_RESULT] : active);
 }
 
 /** Most names that an error lists. */

@@ -7,6 +7,7 @@ import { bothRedactors, type Redactor } from '../errors/redactor.ts';
 import type { FieldsOf, PendingApproval, PendingInput } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
+import type { Message } from '../messages/message.ts';
 import { truncatedReasoning } from '../reasoning-text.ts';
 import type { CallFrame } from '../tools/call-tool.ts';
 import type { ToolProgress } from '../tools/tool-progress.ts';
@@ -14,6 +15,7 @@ import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStatus } from './agent-status.ts';
 import { noAnswers, readAnswers, type Answers } from './approval-answer.ts';
+import type { Compactor } from './compactor.ts';
 import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
@@ -64,6 +66,8 @@ export class Run implements CallFrame {
   newApprovals: readonly PendingApproval[] | null = null;
   /** New questions of tools, like `newApprovals`. */
   newInputs: readonly PendingInput[] = [];
+  /** Set before the first model call, if the conversation is compacted. */
+  compactor: Compactor | null = null;
   /** Set once this agent calls another. */
   family: FamilyAccount | null = null;
   /** Whether a model call of this nested agent was admitted and has not ended. */
@@ -143,6 +147,10 @@ export class Run implements CallFrame {
     const { events } = this;
     if (events.wants('ToolProgress'))
       events.emit('ToolProgress', { tool, toolCallId, ...events.redacted(progress) });
+  }
+
+  async earlierResult(messageId: string): Promise<Message | null> {
+    return (await this.journal?.earlierResult?.(messageId)) ?? null;
   }
 
   record(report: ErrorReport): ErrorRecord {

@@ -2,7 +2,7 @@ import { show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 import { isPart } from '../messages/content-part.ts';
 import { agentStatuses, pauseKinds } from './agent-status.ts';
-import { compactionsProblem } from './check-compactions.ts';
+import { compactionsProblem, stepCompactionFields } from './check-compactions.ts';
 import {
   brokenState,
   fields,
@@ -61,8 +61,10 @@ const stepFields = fields({
   fallback: 'string?',
   steering: 'object?',
   guards: 'list?',
+  compactions: 'list?',
   modelCall: 'object?',
   modelUsage: 'object?',
+  compactionUsage: 'object?',
   failedModels: 'list?',
   messageIds: 'list?',
   toolCalls: 'list',
@@ -201,6 +203,7 @@ const lists = [
   ['errors', errorFields],
   ['failedModels', modelFields],
   ['guards', guardFields],
+  ['compactions', stepCompactionFields],
 ] as const;
 
 function callProblem(step: unknown): Problem | null {
@@ -214,7 +217,8 @@ function callProblem(step: unknown): Problem | null {
     within('.steering.tools.names', listProblem(fieldOf(tools, 'names'), textProblem)) ??
     within('.modelCall', recordProblem(call, modelCallFields)) ??
     within('.modelCall.warnings', listProblem(fieldOf(call, 'warnings') ?? [], textProblem)) ??
-    within('.modelUsage', recordProblem(usage, usageFields))
+    within('.modelUsage', recordProblem(usage, usageFields)) ??
+    within('.compactionUsage', recordProblem(fieldOf(step, 'compactionUsage') ?? {}, usageFields))
   );
 }
 

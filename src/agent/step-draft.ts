@@ -12,6 +12,7 @@ import type { ToolResult } from '../tools/tool-result.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
+import { compactionFields, draftCompaction, type DraftCompaction } from './compact-first.ts';
 import type { Spending } from './family-shares.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
 import type { GuardRecord } from './guard.ts';
@@ -43,7 +44,7 @@ export class StepDraft {
   /** What differs from the definition, once the model was called. */
   steering: StepSteering | null = null;
   readonly startedAt: string;
-  readonly softLanding: string | null;
+  softLanding: string | null;
   readonly waitedMs: number;
   /** Set before the first chunk is emitted. */
   readonly messageId: string;
@@ -75,6 +76,8 @@ export class StepDraft {
   isTruncated = false;
   /** What guards decided; null without guards. */
   guards: GuardRecord[] | null = null;
+  /** Compactions before the model call, and what summaries have used; null without compaction. */
+  compaction: DraftCompaction | null = null;
   /** Usage of models that guards have called. */
   guardUsage: { readonly agent: string; readonly usage: Usage; readonly cost: number | null }[] =
     [];
@@ -182,6 +185,7 @@ export class StepDraft {
     draft.steering = step.steering ?? null;
     draft.modelCall = step.modelCall ?? null;
     if (step.guards) draft.guards = [...step.guards];
+    draft.compaction = draftCompaction(step);
     draft.usage = step.usage;
     draft.modelUsage = step.modelUsage ?? null;
     draft.cost = step.cost;
@@ -223,10 +227,6 @@ export class StepDraft {
     return messages;
   }
 
-  get #allResults(): readonly ToolResult[] {
-    return this.results.slice() as ToolResult[]; // no call is open
-  }
-
   /** Whether anything was streamed that another model call would void. */
   get hasShown(): boolean {
     return this.shown !== '' || this.hasShownReasoning;
@@ -266,7 +266,7 @@ export class StepDraft {
       // copied, because an array that grew keeps spare capacity, and steps are kept permanently
       messageIds: this.messageIds.slice(),
       toolCalls: this.calls,
-      results: this.hasOpenCalls ? this.results.filter((r) => r !== undefined) : this.#allResults,
+      results: this.results.filter((r) => r !== undefined),
       errors,
       usage: this.usage,
       cost: this.cost,
@@ -281,6 +281,7 @@ export class StepDraft {
     if (this.guards !== null) step.guards = this.guards.slice();
     if (this.modelCall !== null) step.modelCall = this.modelCall;
     if (this.modelUsage !== null) step.modelUsage = this.modelUsage;
+    if (this.compaction !== null) Object.assign(step, compactionFields(this.compaction));
     if (waitMs !== null) step.waitMs = waitMs;
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;
     if (this.softLanding !== null) step.softLanding = this.softLanding;

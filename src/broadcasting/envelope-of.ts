@@ -6,6 +6,7 @@ import { fitPayload } from './fit-payload.ts';
 import { envelopeBudget, HEAD_BYTES, wireBytes } from './frame-budget.ts';
 import {
   approvalRequested,
+  compacted,
   continuation,
   discarded,
   ended,
@@ -55,6 +56,7 @@ const steps: Rules = {
   AgentStepStarted: rule('agent.step.started', stepStarted),
   AgentStepCompleted: rule('agent.step.completed', stepCompleted),
   ModelFallback: rule('agent.model.fallback', modelFallback),
+  ContextCompacted: rule('agent.context.compacted', compacted),
 };
 const tools: Rules = {
   ToolCallStarted: rule('agent.tool.started', toolStarted),

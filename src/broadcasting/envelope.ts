@@ -80,6 +80,16 @@ export interface EnvelopePayloads {
     readonly error_code: string;
     readonly reason: string;
   };
+  /** Earlier messages were left out of what the model is sent. Not sent by earlier releases. */
+  readonly 'agent.context.compacted': {
+    readonly step: number;
+    readonly kind: 'tool_results' | 'summary';
+    readonly reason: 'threshold' | 'context_length';
+    /** Number of messages that it covers. */
+    readonly messages: number;
+    readonly tokens_before: number;
+    readonly tokens_after: number;
+  };
   readonly 'agent.tool.started': {
     readonly tool: string;
     readonly tool_call_id: string;

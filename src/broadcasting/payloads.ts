@@ -215,6 +215,22 @@ export const modelFallback: PayloadOf<'agent.model.fallback', 'ModelFallback'> =
   reason,
 }) => ({ step: stepNumber, attempt, from, to, error_code: code, reason });
 
+export const compacted: PayloadOf<'agent.context.compacted', 'ContextCompacted'> = ({
+  stepNumber,
+  kind,
+  reason,
+  messages,
+  tokensBefore,
+  tokensAfter,
+}) => ({
+  step: stepNumber,
+  kind,
+  reason,
+  messages,
+  tokens_before: tokensBefore,
+  tokens_after: tokensAfter,
+});
+
 export const discarded: PayloadOf<'agent.stream.discarded', 'StreamDiscarded'> = ({
   stepNumber,
   attempt,

@@ -1,4 +1,5 @@
 import { toolSchema } from '../agent/agent-options.ts';
+import { READ_RESULT } from '../agent/compaction.ts';
 import type { Capability } from '../agent/hooks.ts';
 import type { FoundTools, OfferedTools, ToolFinder, ToolSet } from '../agent/offered-tools.ts';
 import { invalidOption, whole as wholeNumber } from '../errors/agent-error.ts';
@@ -67,7 +68,8 @@ interface Settings {
 /** Offers the tools that the model always sees, and two in place of the others; all if there are no others. */
 function offeredOf(all: ToolSet, settings: Settings, forced: string | null): OfferedTools {
   const { always, catalogChars } = settings;
-  const isSeen = (name: string): boolean => always.has(name) || name === forced;
+  const isSeen = (name: string): boolean =>
+    always.has(name) || name === forced || name === READ_RESULT;
   const names = all.toolNames.filter((name) => !reserved.has(name));
   const hidden = names.filter((name) => !isSeen(name));
   if (hidden.length === 0) return all;

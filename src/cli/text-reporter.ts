@@ -1,3 +1,4 @@
+import { compactionText } from '../events/compaction-text.ts';
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
 import { filesText } from '../file-facts.ts';
 import { progressText } from '../tools/progress-text.ts';
@@ -69,6 +70,8 @@ export class TextReporter implements RunReporter {
         return this.#output.note(
           `  ${this.#context.paintNote('yellow', '!')} ${oneLine(event.reason, 160)}`,
         );
+      case 'ContextCompacted':
+        return this.#output.note(`  ${compactionText(event)}`);
       case 'ToolCallStarted':
         if (isRoot) this.#aside();
         return this.#toolStarted(event);

@@ -174,8 +174,7 @@ function errorFacts(context: Context, isRetriesSpent: boolean): ErrorFacts | nul
   const attempts = numberIn(context, 'consecutiveFailures') ?? 1;
   const maxRetries = numberIn(context, 'maxRetries') ?? 0;
   const handled = textIn(context, 'handling');
-  const handling =
-    handled === 'retry' || handled === 'ignore' || handled === 'fallback' ? handled : 'stop';
+  const handling = handlings.find((one) => one === handled) ?? 'stop';
   const toolName = textIn(context, 'toolName');
   return {
     kind: 'error',
@@ -187,9 +186,15 @@ function errorFacts(context: Context, isRetriesSpent: boolean): ErrorFacts | nul
     maxRetries,
     retryable: true,
     handling,
-    policy: isRetriesSpent ? 'retry' : handling === 'fallback' ? 'stop' : handling,
+    policy: isRetriesSpent
+      ? 'retry'
+      : handling === 'fallback' || handling === 'compact'
+        ? 'stop'
+        : handling,
   };
 }
+
+const handlings = ['retry', 'ignore', 'fallback', 'compact'] as const;
 
 const isErrorType = (type: string | null): type is ErrorType =>
   errorTypes.some((known) => known === type);

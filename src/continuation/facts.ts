@@ -48,8 +48,10 @@ export interface ErrorFacts {
   /** Retries allowed for this count, with granted ones. */
   readonly maxRetries: number;
   readonly retryable: boolean;
-  /** How the error is handled now; `fallback` continues with another model. */
-  readonly handling: ErrorHandlingDecision | 'fallback';
+  /**
+   * How the error is handled now; `fallback` continues with another model, `compact` with a shorter request.
+   */
+  readonly handling: ErrorHandlingDecision | 'fallback' | 'compact';
   /** How the policy, or `onError` of the tool, handles this error before retries are counted. */
   readonly policy: ErrorHandlingDecision;
   /** Set if the options of the tool apply, and not the policy. */

@@ -33,6 +33,7 @@ export interface StepView {
   readonly model?: string;
   readonly fallback?: string;
   readonly failedModels?: readonly ModelFailure[];
+  readonly compacts?: true;
 }
 
 /** A request to end the execution: from a user (signal, `stop()`), from a tool, or from a parent's deadline. */

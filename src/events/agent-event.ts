@@ -187,6 +187,29 @@ interface EventFields {
     /** "openai:gpt-5 was overloaded, continued with anthropic:claude". */
     readonly reason: string;
   };
+  /** Earlier messages were left out of what the model is sent. The conversation itself is unchanged. */
+  readonly ContextCompacted: {
+    /** Number of the step before whose model call it happened. */
+    readonly stepNumber: number;
+    readonly id: string;
+    /** `tool_results`: results of tools became short notes. `summary`: messages became one note. */
+    readonly kind: 'tool_results' | 'summary';
+    /** Why: the conversation reached the threshold, or the model refused a request as too long. */
+    readonly reason: 'threshold' | 'context_length';
+    /** Number of messages that it covers. */
+    readonly messages: number;
+    /** Size of the request, in part estimated. */
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    /** The summary. */
+    readonly text?: string;
+    /** Id of the model that wrote the summary. */
+    readonly model?: string;
+    /** What the summary has used. */
+    readonly usage: Usage;
+    readonly cost: number | null;
+    readonly at: string;
+  };
   readonly StreamDiscarded: { readonly stepNumber: number; readonly attempt: number };
   readonly ContinuationEvaluated: {
     readonly stepNumber: number;

@@ -1,6 +1,7 @@
 import { progressText } from '../tools/progress-text.ts';
 import { visibleText } from '../visible-text.ts';
 import type { AgentEvent, EventOf } from './agent-event.ts';
+import { compactionText } from './compaction-text.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 
 /** Describes an event in one line: `Agent [1f3a9c02] step 3: STOP (steps_limit)`. Invisible characters are escaped. */
@@ -42,6 +43,8 @@ function what(e: AgentEvent): string {
       return `step ${e.stepNumber}: FAILED (${e.error.type}, attempt ${e.attempt}): ${e.error.message}`;
     case 'ModelFallback':
       return `step ${e.stepNumber}: ${e.reason}`;
+    case 'ContextCompacted':
+      return `step ${e.stepNumber}: ${compactionText(e)}`;
     case 'StreamDiscarded':
       return `step ${e.stepNumber}: shown text discarded (attempt ${e.attempt})`;
     case 'ContinuationEvaluated':

@@ -19,6 +19,7 @@ const levels: Partial<Record<AgentEventType, Level>> = {
   ContinuationEvaluated: 'info',
   StepFailed: 'warn',
   ModelFallback: 'warn',
+  ContextCompacted: 'info',
   ToolsChanged: 'info',
   AgentFailed: 'error',
 };

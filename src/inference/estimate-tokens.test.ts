@@ -21,6 +21,15 @@ describe('the estimate of a request', () => {
     ).toBe(10);
   });
 
+  it.each([
+    ['letters of other alphabets', 'я'.repeat(100), 50],
+    ['signs', '語'.repeat(100), 100],
+    ['a mix', `${'x'.repeat(40)}${'ü'.repeat(10)}${'語'.repeat(10)}`, 25],
+    ['emoji', '😀'.repeat(10), 20],
+  ])('counts more tokens for %s', (_, content, tokens) => {
+    expect(of(Messages.from([{ role: 'user', content }]))).toBe(4 + tokens);
+  });
+
   it('counts tools, formats, arguments of calls, images and files', () => {
     const base = { ...requestOf(), system: null, messages: Messages.empty(), tools: [] };
     const tools = [{ name: 't', description: 'x'.repeat(400), parameters: { type: 'object' } }];

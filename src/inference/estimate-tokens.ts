@@ -4,8 +4,13 @@ import type { Messages } from '../messages/messages.ts';
 import type { ToolSchema } from '../tools/tool.ts';
 import type { InferenceRequest } from './inference-driver.ts';
 
-/** Characters of a token, as a rule of thumb for English. */
-const CHARACTERS = 4;
+/** Tokens of a character, as a rule of thumb: of ASCII, of other alphabets, of scripts without one such as Chinese. */
+const ASCII_TOKENS = 0.25;
+const ALPHABET_TOKENS = 0.5;
+const SIGN_TOKENS = 1;
+/** First character of the scripts without an alphabet. */
+const FIRST_SIGN = 0x2e80;
+const BEYOND_ASCII = /[\u0080-\uffff]/;
 /** Tokens of an image or a file, whatever its size. */
 const PART_TOKENS = 1_000;
 /** Tokens around each message. */
@@ -15,19 +20,23 @@ const FRAME_TOKENS = 4;
 const counted = new WeakMap<Message, { length: number; last: Message; tokens: number }>();
 const schemas = new WeakMap<readonly ToolSchema[], number>();
 
-/** Estimates the tokens of a request before it is sent: a token per 4 characters, 1,000 per image or file. */
+/**
+ * Estimates the tokens of a request before it is sent: a token per 4 characters of English, more of other scripts, 1,000
+ * per image or file.
+ */
 export function estimateTokens({
   system,
   messages,
   tools,
   responseFormat,
 }: InferenceRequest): number {
-  const format = responseFormat ? lengthOf(responseFormat.schema) : 0;
-  const around = ((system?.length ?? 0) + format) / CHARACTERS;
+  const format = responseFormat ? jsonTokens(responseFormat.schema) : 0;
+  const around = textTokens(system ?? '') + format;
   return Math.ceil(around + toolTokens(tools) + conversationTokens(messages));
 }
 
-function conversationTokens(messages: Messages): number {
+/** Estimates the tokens of messages. */
+export function conversationTokens(messages: Messages): number {
   const first = messages.at(0);
   if (!first) return 0;
   const known = counted.get(first);
@@ -43,23 +52,36 @@ function conversationTokens(messages: Messages): number {
   return tokens;
 }
 
-function messageTokens({ content, toolCalls }: Message): number {
-  let characters = 0;
-  let parts = 0;
-  if (typeof content === 'string') characters = content.length;
+/** Estimates the tokens of one message. */
+export function messageTokens({
+  content,
+  toolCalls,
+}: Pick<Message, 'content' | 'toolCalls'>): number {
+  let tokens = FRAME_TOKENS;
+  if (typeof content === 'string') tokens += textTokens(content);
   else
     for (const part of content)
-      if (part.type === 'text') characters += part.text.length;
-      else parts += 1;
-  for (const { name, args } of toolCalls) characters += name.length + lengthOf(args);
-  return FRAME_TOKENS + characters / CHARACTERS + parts * PART_TOKENS;
+      tokens += part.type === 'text' ? textTokens(part.text) : PART_TOKENS;
+  for (const { name, args } of toolCalls) tokens += textTokens(name) + jsonTokens(args);
+  return tokens;
+}
+
+/** Estimates the tokens of a text. */
+export function textTokens(text: string): number {
+  if (!BEYOND_ASCII.test(text)) return text.length * ASCII_TOKENS;
+  let tokens = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    tokens += code < 0x80 ? ASCII_TOKENS : code < FIRST_SIGN ? ALPHABET_TOKENS : SIGN_TOKENS;
+  }
+  return tokens;
 }
 
 function toolTokens(tools: readonly ToolSchema[]): number {
   if (tools.length === 0) return 0;
   let tokens = schemas.get(tools);
-  if (tokens === undefined) schemas.set(tools, (tokens = lengthOf(tools) / CHARACTERS));
+  if (tokens === undefined) schemas.set(tools, (tokens = jsonTokens(tools)));
   return tokens;
 }
 
-const lengthOf = (value: unknown): number => jsonText(value)?.length ?? 0;
+const jsonTokens = (value: unknown): number => textTokens(jsonText(value) ?? '');

@@ -95,6 +95,8 @@ export interface InferenceDriver {
   readonly name: string;
   /** The provider's name of the model, used to look up prices. */
   readonly model?: string;
+  /** Tokens that a request and its answer may have together. Default: what is known of `model`. */
+  readonly contextWindow?: number;
   infer(request: InferenceRequest, options: InferenceOptions): Promise<InferenceResponse>;
   stream?(request: InferenceRequest, options: InferenceOptions): AsyncIterable<InferenceChunk>;
 }

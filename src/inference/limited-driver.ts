@@ -21,10 +21,11 @@ export function limitedDriver(
   queue: LimitQueue,
   estimate: TokenEstimate,
 ): InferenceDriver {
-  const { name, model } = driver;
+  const { name, model, contextWindow } = driver;
   return {
     name,
     ...(model !== undefined && { model }),
+    ...(contextWindow !== undefined && { contextWindow }),
     async infer(request, options): Promise<InferenceResponse> {
       const call = new LimitedCall(queue, estimate(request), options);
       if (!(await call.isAdmitted())) throw options.signal.reason;

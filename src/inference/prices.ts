@@ -65,16 +65,22 @@ const version = /^(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
  * Returns a name as the tables write it: without the path of a router, the region and version of a model in Bedrock,
  * and the version of a model in Vertex.
  */
-const plainName = (model: string): string =>
+export const plainName = (model: string): string =>
   model
     .slice(model.lastIndexOf('/') + 1)
     .replace(/^(?!global)[a-z-]{2,6}\.(?=anthropic\.)/, '')
     .replace(/(^|\.)(anthropic\..+)-v\d+(?::\d+)?$/, '$1$2')
     .replace(/^(claude-.+)@\w+$/, '$1');
 
-/** Matches names with dates: `gpt-5-2025-08-07` is `gpt-5`, but `gpt-5-mini` and `gpt-5-2` are not. */
-function longestMatch(model: string, table: PriceTable): Price | null {
-  const name = plainName(model);
+/**
+ * Returns the entry of a model in a table by names. Matches names with dates: `gpt-5-2025-08-07` is `gpt-5`, but
+ * `gpt-5-mini` and `gpt-5-2` are not.
+ */
+export function longestMatch<T>(
+  model: string,
+  table: Readonly<Record<string, T>>,
+  name: string = plainName(model),
+): T | null {
   const fits = Object.keys(table).filter(
     (key) =>
       key === model ||

@@ -1,5 +1,6 @@
 import { Cancellation, Cancelled, type Cancellable, type CancelCause } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
+import type { Message } from '../messages/message.ts';
 import { requestInput, type GivenInput } from './input-request.ts';
 import type { AnyTool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
@@ -8,6 +9,12 @@ import { ProgressReports, type ToolProgress } from './tool-progress.ts';
 /** Rejection of {@link callTool} when a tool exceeds its time. */
 export class ToolTimeout extends Error {
   override readonly name = 'ToolTimeout';
+}
+
+/** What the tool that reads earlier results gets besides. */
+export interface ReadingContext extends ToolContext {
+  /** Returns a result of this agent's conversation that is not in `state.messages`; null if there is none. */
+  earlierResult(messageId: string): Promise<Message | null>;
 }
 
 /** What the loop provides to a call. */
@@ -19,13 +26,14 @@ export interface CallFrame {
   requestStop(reason: string, toolName?: string): void;
   requestPause(reason: string): void;
   reportProgress(tool: string, callId: string, progress: ToolProgress): void;
+  earlierResult?(messageId: string): Promise<Message | null>;
 }
 
 /**
  * The context of `execute`, and the call itself while it runs. Its signal is created only if the tool reads it, and
  * its timer only if the tool is asynchronous.
  */
-class RunningCall implements ToolContext, Cancellable {
+class RunningCall implements ReadingContext, Cancellable {
   readonly callId: string;
   readonly input: GivenInput | null;
   readonly #tool: AnyTool;
@@ -135,6 +143,9 @@ class RunningCall implements ToolContext, Cancellable {
     return (progress) => {
       if (!this.#isSettled) reports.report(progress);
     };
+  }
+  earlierResult(messageId: string): Promise<Message | null> {
+    return this.#frame.earlierResult?.(messageId) ?? Promise.resolve(null);
   }
   // bound functions, so that `({ requestStop })` works
   get requestStop(): (reason: string) => void {

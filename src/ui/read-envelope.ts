@@ -56,6 +56,7 @@ const fields: {
     usage: may(isUsage, { input: 0, output: 0, total: 0 }),
   },
   'agent.model.fallback': {},
+  'agent.context.compacted': {},
   'agent.tool.started': { ...call, args_summary: may(isText, ''), args: maybe(isBounded, null) },
   'agent.tool.progress': {
     ...call,

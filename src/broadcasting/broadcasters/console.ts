@@ -1,3 +1,4 @@
+import { compactionText } from '../../events/compaction-text.ts';
 import { hiddenText } from '../../events/hidden-args.ts';
 import { logText } from '../../errors/log-text.ts';
 import { progressText } from '../../tools/progress-text.ts';
@@ -46,6 +47,8 @@ function what({ type, payload: p }: Envelope): string {
       return `step ${p.step}, ${p.finish_reason ?? 'cut'}, ${p.usage.total} tokens`;
     case 'agent.model.fallback':
       return `step ${p.step}, ${clip(p.reason, SHOWN)}`;
+    case 'agent.context.compacted':
+      return `step ${p.step}, ${compactionText({ ...p, tokensBefore: p.tokens_before, tokensAfter: p.tokens_after })}`;
     case 'agent.tool.started':
       return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
     case 'agent.tool.progress':

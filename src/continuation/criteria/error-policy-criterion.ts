@@ -36,17 +36,19 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
     evaluate(state, { grants }): ContinuationEvaluation {
       const policy = grants.retries ? configured.withMoreRetries(grants.retries) : configured;
       const newest = resolver.resolve(state, policy);
-      if (isNoFailure(newest))
+      const step = stepToJudge(state);
+      if (isNoFailure(newest) && !step?.compacts)
         return clean?.policy === policy && clean.total === newest.totalFailures
           ? clean.evaluation
           : (clean = noError(newest, policy)).evaluation;
-      const step = stepToJudge(state);
-      const fallback = fallbackText(step);
+      const fallback = step?.compacts ? SHORTER : fallbackText(step);
       const handling = isSettled(state)
         ? 'retry'
         : fallback === null
           ? policy.evaluate(newest)
-          : 'fallback';
+          : step?.compacts
+            ? 'compact'
+            : 'fallback';
       const models = handling === 'stop' ? noModelLeft(step) : null;
       const error = models ? errorOfAll(newest, models) : newest;
       const context = numbers(error, handling, policy);
@@ -101,6 +103,9 @@ const noError = (error: ErrorContext, policy: ErrorPolicy) => ({
     context: numbers(error, null, policy),
   }),
 });
+
+/** Why a run continues after a request that was too long. */
+const SHORTER = 'the conversation was too long for the model, continued with a shorter request';
 
 const words = (type: string): string => type.replace('_', ' ');
 

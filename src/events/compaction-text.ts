@@ -1,0 +1,26 @@
+/** A compaction as events, steps and envelopes have it. */
+export interface ShownCompaction {
+  readonly kind: 'tool_results' | 'summary';
+  readonly messages: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** Says what a compaction did: "182 earlier messages summarized: 96k → 48k tokens". */
+export function compactionText({
+  kind,
+  messages,
+  tokensBefore,
+  tokensAfter,
+}: ShownCompaction): string {
+  const what =
+    kind === 'summary'
+      ? `${messages} earlier ${messages === 1 ? 'message' : 'messages'} summarized`
+      : 'earlier tool results left out';
+  return `${what}: ${short(tokensBefore)} → ${short(tokensAfter)} tokens`;
+}
+
+const short = (tokens: number): string =>
+  tokens < 1_000
+    ? String(tokens)
+    : `${tokens < 10_000 ? Math.round(tokens / 100) / 10 : Math.round(tokens / 1_000)}k`;
