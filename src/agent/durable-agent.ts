@@ -28,6 +28,8 @@ export interface DurableAgent {
   readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
   /** The JSON Schema of its answers; null for text. */
   readonly responseSchema: JsonSchema | null;
+  /** Whether it compacts long conversations, and thus decides itself what the model is sent. */
+  readonly compacts: boolean;
   /** Keeps the connections of the agent; the returned function closes those that nothing else keeps. */
   hold(): () => Promise<void>;
   /** Limits that grants can raise. */
@@ -56,6 +58,7 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
     familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },
     responseSchema: definition.response?.format.schema ?? null,
+    compacts: definition.compaction !== null,
     hold: () => holdCapabilities(definition),
     grantLimits: grantLimitsOf(definition),
     run: async (state, options) => perform(openNew(definition, bus, state, options), false),

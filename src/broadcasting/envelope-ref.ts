@@ -21,6 +21,11 @@ const sources: Readonly<Record<RefField, Partial<Record<AgentEventType, string>>
 export const refOf = (executionId: string, seq: number, field: RefField): string =>
   `${seq}.${field}.${executionId}`;
 
+const SUMMARY = 'summary:';
+
+/** Returns the ref of the text of a summary, which does not depend on the log. */
+export const summaryRef = (compactionId: string): string => `${SUMMARY}${compactionId}`;
+
 /** Reads the whole value of a truncated field from the log of the session. */
 export async function readRef(
   runtime: SessionRuntime,
@@ -28,6 +33,8 @@ export async function readRef(
   ref: string,
   { owner }: OwnerOptions,
 ): Promise<JsonValue> {
+  if (typeof ref === 'string' && ref.startsWith(SUMMARY))
+    return readSummary(runtime, sessionId, ref, owner);
   const match = /^([1-9]\d{0,14})\.([a-z_]+)\.(.{1,200})$/s.exec(ref);
   const [, place = '', field = '', executionId = ''] = match ?? [];
   if (!match || !Object.hasOwn(sources, field)) throw badRef(ref);
@@ -50,6 +57,27 @@ function valueIn(event: AgentEvent, field: RefField): JsonValue | undefined {
   if (event.type === 'ContinuationEvaluated')
     return event.outcome.evaluations.map(wireEvaluation) as unknown as JsonValue;
   return (event as unknown as Record<string, JsonValue>)[name]; // logged events are JSON
+}
+
+/** Most pages of compactions that are searched for a summary, newest first. */
+const MAX_PAGES = 100;
+
+async function readSummary(
+  runtime: SessionRuntime,
+  sessionId: string,
+  ref: string,
+  owner: string,
+): Promise<JsonValue> {
+  const id = ref.slice(SUMMARY.length);
+  let before: number | null | undefined;
+  for (let pages = 0; pages < MAX_PAGES && before !== null; pages++) {
+    const range = { owner, limit: 50, ...(before !== undefined && { before }) };
+    const page = await runtime.compactions(sessionId, range);
+    const text = page.items.find((compaction) => compaction.id === id)?.text;
+    if (text !== undefined) return text;
+    ({ before } = page);
+  }
+  throw unknownRef(sessionId, ref);
 }
 
 const badRef = (ref: unknown): AgentError =>

@@ -85,6 +85,9 @@ export interface EnvelopePayloads {
     readonly step: number;
     readonly kind: 'tool_results' | 'summary';
     readonly reason: 'threshold' | 'context_length';
+    readonly compaction_id: string;
+    /** Ref of the text of a summary. */
+    readonly summary_ref?: string;
     /** Number of messages that it covers. */
     readonly messages: number;
     readonly tokens_before: number;

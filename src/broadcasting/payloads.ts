@@ -6,7 +6,7 @@ import type { PartFacts } from '../messages/part-facts.ts';
 import { visibleJson } from '../visible-text.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
 import type { TruncatedValue, EnvelopePayloads, EnvelopeType, WireFile } from './envelope.ts';
-import { refOf } from './envelope-ref.ts';
+import { refOf, summaryRef } from './envelope-ref.ts';
 import { pausePayload, stopTexts } from './stop-message.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
 import { clip, jsonText } from './wire-text.ts';
@@ -217,6 +217,7 @@ export const modelFallback: PayloadOf<'agent.model.fallback', 'ModelFallback'> =
 
 export const compacted: PayloadOf<'agent.context.compacted', 'ContextCompacted'> = ({
   stepNumber,
+  id,
   kind,
   reason,
   messages,
@@ -226,6 +227,8 @@ export const compacted: PayloadOf<'agent.context.compacted', 'ContextCompacted'>
   step: stepNumber,
   kind,
   reason,
+  compaction_id: id,
+  ...(kind === 'summary' && { summary_ref: summaryRef(id) }),
   messages,
   tokens_before: tokensBefore,
   tokens_after: tokensAfter,

@@ -32,6 +32,8 @@ export interface AgentLabels {
   readonly showAll: string;
   readonly showLines: (lines: number) => string;
   readonly loading: string;
+  /** Text beside the button that shows the summary of earlier messages. */
+  readonly summary: string;
   readonly cut: string;
   readonly approvalTitle: (tool: string) => string;
   readonly approvalHint: string;
@@ -149,6 +151,7 @@ export const defaultLabels: AgentLabels = {
   showAll: 'Show all',
   showLines: (lines) => `Show all ${countText(lines)} lines`,
   loading: 'Loading…',
+  summary: 'The whole conversation is kept. The model is sent a summary.',
   cut: 'Only the beginning is shown.',
   approvalTitle: (tool) => `Run ${tool}?`,
   hiddenArgs: (places) => `${hiddenText(places) ?? ''} The tool gets the hidden values.`,

@@ -6,6 +6,7 @@ import { Glyph, type GlyphName } from './glyph.tsx';
 import { part } from './part.ts';
 import { ReasoningView } from './reasoning-view.tsx';
 import { ToolCalls, type ToolCallItem } from './tool-calls.tsx';
+import { SummaryView } from './summary-view.tsx';
 import { CutNote, useWhole } from './cut-note.tsx';
 import { useUi } from './ui-context.ts';
 
@@ -72,12 +73,15 @@ function MessageText({ message }: { readonly message: UiMessage }): ReactElement
 }
 
 function StatusLine({ message }: { readonly message: UiMessage }): ReactElement {
-  const type = message.metadata.status_type ?? 'info';
+  const { status_type: type = 'info', compaction, content_ref: ref } = message.metadata;
   return (
-    <p {...part('status-line')} data-type={type}>
-      <Glyph name={glyphs[type]} />
-      <span>{message.content}</span>
-    </p>
+    <>
+      <p {...part('status-line')} data-type={type}>
+        <Glyph name={glyphs[type]} />
+        <span>{message.content}</span>
+      </p>
+      {compaction && ref !== undefined && <SummaryView contentRef={ref} />}
+    </>
   );
 }
 

@@ -1,6 +1,9 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import { summaryRef } from '../broadcasting/envelope-ref.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import type { SessionCompaction } from '../sessions/state-rows.ts';
+import { compactionRow } from '../ui/compaction-row.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
 import { toUiMessages } from '../ui/to-ui-messages.ts';
 
@@ -30,8 +33,66 @@ export async function readUiMessages(
   const hasTools = items.some(({ role }) => role === 'tool');
   const read: StepRead = (range) => runtime.steps(sessionId, { owner, ...range });
   const steps = hasTools ? await stepsOf(read, items, before) : [];
-  return { messages: toUiMessages(items, { steps, includeReasoning }), before: earlier };
+  const rows = toUiMessages(items, { steps, includeReasoning });
+  const start = earlier ?? 0;
+  const made = await compactionsSince(runtime, sessionId, owner, start);
+  const shown = made.filter(
+    ({ messageCount }) => before === undefined || messageCount < start + items.length,
+  );
+  return { messages: withCompactions(rows, shown, items, start), before: earlier };
 }
+
+/** Most pages of compactions for one page of messages. */
+const COMPACTION_PAGES = 10;
+
+/** Reads the compactions that were made at a position or later, oldest first. */
+async function compactionsSince(
+  runtime: SessionRuntime,
+  sessionId: string,
+  owner: string,
+  start: number,
+): Promise<readonly SessionCompaction[]> {
+  const found: SessionCompaction[] = [];
+  let before: number | null | undefined;
+  for (let pages = 0; pages < COMPACTION_PAGES && before !== null; pages++) {
+    const range = { owner, limit: 50, ...(before !== undefined && { before }) };
+    const page = await runtime.compactions(sessionId, range);
+    const since = page.items.filter(({ messageCount }) => messageCount >= start);
+    found.unshift(...since);
+    if (since.length < page.items.length) break;
+    ({ before } = page);
+  }
+  return found;
+}
+
+/** Adds a row for each compaction before the first message that came after it. */
+function withCompactions(
+  rows: readonly UiMessage[],
+  made: readonly SessionCompaction[],
+  items: readonly MessageJSON[],
+  start: number,
+): readonly UiMessage[] {
+  if (made.length === 0) return rows;
+  const places = new Map(items.map(({ id }, i) => [id, start + i]));
+  const left = [...made];
+  const all = rows.flatMap((row) => {
+    const due = left.findIndex(({ messageCount }) => messageCount > (places.get(row.id) ?? 0));
+    const before = left.splice(0, due < 0 ? left.length : due);
+    return [...before.map(rowOf), row];
+  });
+  return [...all, ...left.map(rowOf)];
+}
+
+const rowOf = (compaction: SessionCompaction): UiMessage => {
+  const { id, at, fromPosition, toPosition } = compaction;
+  return compactionRow({
+    ...compaction,
+    id,
+    timestamp: at,
+    messages: toPosition - fromPosition,
+    ...(compaction.kind === 'summary' && { summaryRef: summaryRef(id) }),
+  });
+};
 
 type StepRead = (range: {
   readonly before?: number;

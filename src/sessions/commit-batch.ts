@@ -4,7 +4,7 @@ import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { logBody, type OutcomePlace } from './event-log.ts';
-import { withResults } from './earlier-result.ts';
+import { storedCompaction } from './earlier-result.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
 import type { AgentRow, CompactionRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
@@ -97,7 +97,7 @@ export class CommitBatch {
       this.messages.push({ frame, position: frame.messages++, message });
     for (const compaction of state.compactions.slice(frame.compactions - placement.compactions)) {
       const placed = placedCompaction(compaction, placement);
-      const stored = withResults(placed, state.messages, placement);
+      const stored = storedCompaction(placed, state.messages, placement);
       this.compactions.push({ frame, position: frame.compactions++, compaction: stored });
     }
     for (const step of state.steps.slice(frame.steps - placement.steps)) {

@@ -7,19 +7,20 @@ import type { Compaction } from '../agent/compaction.ts';
 /** Most summaries that are searched for a result. */
 const MOST_SUMMARIES = 1_000;
 
-/** Adds where the store has the tool results that a summary covers, so that they can be found by id. */
-export function withResults(
+/** Adds when it was made, and where the store has the tool results that a summary covers, to find them by id. */
+export function storedCompaction(
   compaction: Compaction,
   messages: Messages,
   { messages: offset, leading }: Placement,
 ): StoredCompaction {
-  if (compaction.kind !== 'summary') return compaction;
+  const made = { ...compaction, messageCount: messages.length + offset };
+  if (made.kind !== 'summary') return made;
   const from = Math.max(leading, compaction.fromPosition - offset);
   const covered = messages.slice(from, compaction.toPosition - offset);
   const results = covered.flatMap((message, i) =>
     message.isTool() ? [`${message.id} ${from + i + offset}`] : [],
   );
-  return results.length === 0 ? compaction : { ...compaction, results: results.join('\n') };
+  return results.length === 0 ? made : { ...made, results: results.join('\n') };
 }
 
 /** Finds the result of a tool that a summary covers; null if no summary of this agent's conversation covers it. */

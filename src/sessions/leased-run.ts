@@ -85,7 +85,8 @@ export class LeasedRun {
     const command = await store.nextCommand(row.id);
     const reader = new RowReader(store, row);
     const wholeExecution = command?.kind === 'resume';
-    const found = await loadSession(reader, row, { ...window, wholeExecution });
+    const compacts = this.#agent.compacts;
+    const found = await loadSession(reader, row, { ...window, compacts, wholeExecution });
     const { frame } = found;
     const at = isoTime(clock.now());
     const task = await taskOf({ row, reader, state: found.state, command, at });

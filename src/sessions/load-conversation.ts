@@ -11,11 +11,12 @@ export interface HistoryWindow {
   readonly maxCharacters: number;
   /** Whether to read all of an ended execution too, because it is going to be reopened. Default false. */
   readonly wholeExecution?: boolean;
+  /** Whether the agent compacts: then all messages behind the newest summary are read. Default false. */
+  readonly compacts?: boolean;
 }
 
 /**
- * How many times `maxMessages` are read of a conversation with compactions, which reads all messages behind its newest
- * summary.
+ * How many times `maxMessages` are read at most to have all messages behind the newest summary.
  */
 const COMPACTED_WINDOWS = 10;
 
@@ -109,7 +110,7 @@ class ConversationLoading {
     }
     found.sort((a, b) => a.position - b.position);
     return (await this.#reader.values<StoredCompaction>(found, 'text')).map(
-      ({ results: _, ...compaction }) => compaction,
+      ({ results: _r, messageCount: _m, ...compaction }) => compaction,
     );
   }
 
@@ -118,11 +119,11 @@ class ConversationLoading {
     summaryEnd: number | undefined,
   ): Promise<{ readonly rows: readonly MessageRow[]; readonly leading: readonly MessageRow[] }> {
     const { messageCount, firstNeeded } = this.#of;
-    const { maxMessages } = this.#window;
+    const { maxMessages, compacts } = this.#window;
     const newest = messageCount - maxMessages;
     const most = messageCount - maxMessages * COMPACTED_WINDOWS;
-    const behind = summaryEnd === undefined ? newest : Math.max(summaryEnd, most);
-    const from = Math.max(0, Math.min(newest, behind, firstNeeded));
+    const end = summaryEnd ?? (compacts ? 0 : newest);
+    const from = Math.max(0, Math.min(newest, Math.max(end, most), firstNeeded));
     const rows = await this.#fitting(await this.#rowsFrom(from), firstNeeded);
     const start = rows[0]?.position ?? from;
     return { rows, leading: start === 0 ? [] : await this.#leading(start, rows[0]) };

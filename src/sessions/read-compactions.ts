@@ -1,16 +1,15 @@
-import type { Compaction } from '../agent/compaction.ts';
 import { RowReader } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import { readPage, type HistoryPage, type PageOptions } from './session-reads.ts';
 import type { SessionRow } from './session-rows.ts';
-import type { StoredCompaction } from './state-rows.ts';
+import type { SessionCompaction, StoredCompaction } from './state-rows.ts';
 
 /** Reads one page of the compactions of a session's own agent. */
 export async function readCompactions(
   lookup: SessionLookup,
   row: SessionRow,
   options: PageOptions,
-): Promise<HistoryPage<Compaction>> {
+): Promise<HistoryPage<SessionCompaction>> {
   const { compactions: count = 0 } = await new RowReader(lookup.store, row).head(row.head);
   const page = await readPage<StoredCompaction>(lookup, row, options, count, (range) =>
     lookup.store.compactions(row.id, '', range),

@@ -1,7 +1,6 @@
 import type { AgentOutput, AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { RunStream } from '../agent/run-stream.ts';
-import type { Compaction } from '../agent/compaction.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
@@ -34,6 +33,7 @@ import {
 } from './session-stream.ts';
 import type { SessionEvent } from './session-worker.ts';
 import type { Session, SessionPage } from './session.ts';
+import type { SessionCompaction } from './state-rows.ts';
 
 /** A runtime with any agents, as servers and broadcasters accept it. */
 export type AnySessionRuntime = SessionRuntime;
@@ -96,7 +96,7 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   delete(): Promise<void>;
   messages(options?: PageOptions): Promise<HistoryPage<MessageJSON>>;
   steps(options?: StepPageOptions): Promise<HistoryPage<AgentStepJSON>>;
-  compactions(options?: PageOptions): Promise<HistoryPage<Compaction>>;
+  compactions(options?: PageOptions): Promise<HistoryPage<SessionCompaction>>;
   accounts(options?: { readonly atStep?: number }): Promise<Accounts | null>;
   events(options?: LogPageOptions): Promise<LogPage>;
   /** Reads the state that the next turn starts from, including secrets. For server code only, never for a client. */

@@ -189,7 +189,12 @@ export class SessionLookup {
   }
 
   load(row: SessionRow, window: Partial<HistoryWindow> = {}): Promise<LoadedSession> {
-    return loadSession(new RowReader(this.store, row), row, { ...this.window, ...window });
+    const compacts = this.#agents.get(row.agent)?.compacts ?? false;
+    return loadSession(new RowReader(this.store, row), row, {
+      ...this.window,
+      compacts,
+      ...window,
+    });
   }
 }
 

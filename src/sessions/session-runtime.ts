@@ -2,7 +2,6 @@ import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
-import type { Compaction } from '../agent/compaction.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
@@ -49,6 +48,7 @@ import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
+import type { SessionCompaction } from './state-rows.ts';
 import { upkeepRequest } from './upkeep-request.ts';
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
@@ -234,7 +234,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   async compactions(
     sessionId: string,
     options: OwnerOptions & PageOptions,
-  ): Promise<HistoryPage<Compaction>> {
+  ): Promise<HistoryPage<SessionCompaction>> {
     return readCompactions(this.#lookup, await this.#owned(sessionId, options), options);
   }
 

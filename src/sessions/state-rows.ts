@@ -178,8 +178,14 @@ export const loadedCompaction = (
   toPosition: Math.max(leading, compaction.toPosition - offset),
 });
 
-/** A compaction as the store keeps it, with positions of the store. */
-export type StoredCompaction = Compaction & {
+/** A compaction of a session. Its positions are those of `runtime.messages`. */
+export type SessionCompaction = Compaction & {
+  /** Number of messages of the conversation when it was made. */
+  readonly messageCount: number;
+};
+
+/** A compaction as the store keeps it. */
+export type StoredCompaction = SessionCompaction & {
   /** Of a summary: the ids and positions of the tool results that it covers. Left out if there are none. */
   readonly results?: string;
 };

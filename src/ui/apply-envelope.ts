@@ -8,6 +8,7 @@ import {
   applyToolProgress,
   applyToolStarted,
 } from './apply-tools.ts';
+import { compactionRow } from './compaction-row.ts';
 import { findInTurn, inserted, rowOf, reachOf } from './message-list.ts';
 import {
   entered,
@@ -44,6 +45,8 @@ export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSna
       return applyApproval(on, envelope);
     case 'agent.input.requested':
       return applyInput(on, envelope);
+    case 'agent.context.compacted':
+      return applyCompaction(on, envelope);
     case 'agent.stream.discarded':
       return { ...on, run: withDiscard(on.run, envelope) };
     default:
@@ -88,6 +91,25 @@ function applyMessage(snapshot: OnRun, envelope: EnvelopeOf<'agent.message'>): L
       note: run.hasSteps ? null : run.note,
     },
   };
+}
+
+/** Adds a row for a compaction, unless the server's record has it already. */
+function applyCompaction(
+  snapshot: OnRun,
+  { payload, timestamp }: EnvelopeOf<'agent.context.compacted'>,
+): LogSnapshot {
+  const { rows, run } = snapshot;
+  const row = compactionRow({
+    id: payload.compaction_id,
+    timestamp,
+    kind: payload.kind,
+    messages: payload.messages,
+    tokensBefore: payload.tokens_before,
+    tokensAfter: payload.tokens_after,
+    summaryRef: payload.summary_ref,
+  });
+  const isKnown = rows.some(({ id }) => id === row.id);
+  return isKnown ? snapshot : { ...snapshot, rows: inserted(rows, reachOf(rows, run).end, row) };
 }
 
 function stepStarted(snapshot: OnRun, envelope: EnvelopeOf<'agent.step.started'>): LogSnapshot {

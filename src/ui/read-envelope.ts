@@ -56,7 +56,14 @@ const fields: {
     usage: may(isUsage, { input: 0, output: 0, total: 0 }),
   },
   'agent.model.fallback': {},
-  'agent.context.compacted': {},
+  'agent.context.compacted': {
+    compaction_id: must(isName),
+    kind: must((kind) => kind === 'summary' || kind === 'tool_results'),
+    messages: must(isAmount),
+    tokens_before: must(isAmount),
+    tokens_after: must(isAmount),
+    summary_ref: maybe(isName, undefined),
+  },
   'agent.tool.started': { ...call, args_summary: may(isText, ''), args: maybe(isBounded, null) },
   'agent.tool.progress': {
     ...call,

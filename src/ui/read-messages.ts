@@ -1,4 +1,4 @@
-import { isRecord } from '../json.ts';
+import { isRecord, own } from '../json.ts';
 import { isBounded } from './bounded.ts';
 import {
   fieldsOf,
@@ -46,6 +46,11 @@ const isContinuation: Check = (value) =>
   [value['stop_reason'], value['resolved_by']].every(orNull(isName)) &&
   orNull(isRemedy)(value['remedy']);
 
+const isCompaction: Check = (value) =>
+  isRecord(value) &&
+  (value['kind'] === 'summary' || value['kind'] === 'tool_results') &&
+  ['messages', 'tokens_before', 'tokens_after'].every((name) => isAmount(own(value, name)));
+
 const messageFields: { readonly [F in keyof UiMessage]: Field } = {
   id: must(isName),
   role: must(oneOf(roles)),
@@ -65,6 +70,7 @@ const metadataFields: { readonly [F in keyof UiMetadata]-?: Field } = {
   tool_duration_ms: maybe(isAmount, undefined),
   status_type: maybe(oneOf(statusTypes), 'info'),
   continuation: maybe(isContinuation, undefined),
+  compaction: maybe(isCompaction, undefined),
   content_ref: maybe(isName, undefined),
   reasoning: maybe(isText, undefined),
   streaming: maybe(isBoolean, undefined),

@@ -116,6 +116,7 @@ export const isTemporary = ({ role, metadata }: UiMessage): boolean =>
   metadata.streaming === true ||
   metadata.pending === true ||
   (role === 'status' &&
+    metadata.compaction === undefined &&
     metadata.status_type !== 'error' &&
     metadata.status_type !== 'continuation');
 

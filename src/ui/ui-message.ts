@@ -38,6 +38,15 @@ export interface UiToolFile extends WireFile {
   readonly data?: string;
 }
 
+/** What a compaction left out of the messages that the model is sent. */
+export interface UiCompaction {
+  readonly kind: 'tool_results' | 'summary';
+  /** Number of messages that it covers. */
+  readonly messages: number;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+}
+
 export interface UiMetadata {
   readonly tool_calls?: readonly UiToolCall[];
   readonly tool_call_id?: string;
@@ -51,6 +60,8 @@ export interface UiMetadata {
   readonly tool_duration_ms?: number;
   readonly status_type?: UiStatusType;
   readonly continuation?: UiContinuation;
+  /** On the status row of a compaction; `content_ref` is the ref of its summary. */
+  readonly compaction?: UiCompaction;
   /** Ref of the whole text, if the content is only its beginning. */
   readonly content_ref?: string;
   /** The model's reasoning, if the server sends it. */

@@ -9,6 +9,7 @@ export const campaignLine = (report: Omit<CampaignReport, 'kept'>): string =>
     `faults: ${faultList(report.faults)}`,
     `${report.steps} steps`,
     `${report.toolRuns} tool runs`,
+    `${report.compactions} compactions`,
     `${report.unknownFates} unknown fates`,
     `${report.begunAgain} begun again`,
     `${report.retries} retries by hand`,

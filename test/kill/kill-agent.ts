@@ -115,9 +115,22 @@ export function killAgent(options: KillAgentOptions): Agent {
   );
   return base
     .withName('victim')
+    .withCompaction({ atTokens: 3_000, keepTurns: 1, model: recorder })
     .withTools(tool('note'), tool('look'), tool('pay'), tool('slow'), tool('ask'), ...agents)
     .build();
 }
+
+/** Writes summaries, and uses nothing, so that totals can be checked by counting. */
+const recorder: InferenceDriver = {
+  name: 'recorder',
+  infer: async () => ({
+    content: 'A record.',
+    toolCalls: [],
+    finishReason: 'stop',
+    usage: { input: 0, output: 0 },
+    cost: 0,
+  }),
+};
 
 /** The start of the result of a call. */
 export const resultOf = (tool: string, callId: string): string => `${tool} of ${callId}`;
@@ -152,14 +165,15 @@ function answerTo(messages: Iterable<Message>): InferenceResponse {
     });
   let asked = readPlan('#nothing []');
   let done = 0;
-  for (const { role, content, toolCalls } of conversation) {
+  for (const { role, content, text, toolCalls } of conversation) {
     const read = role === 'user' ? readPlan(content) : null;
     if (read) [asked, done] = [read, 0];
-    else if (toolCalls.length > 0) done += 1;
+    // a summary may stand for earlier steps
+    else if (toolCalls.length > 0) done = Number(/\d+/.exec(text)?.[0]);
   }
   const calls = asked?.plan[done] ?? [];
   return {
-    content: calls.length > 0 ? 'One moment.' : `done ${asked?.tag}`,
+    content: calls.length > 0 ? `One moment, ${done + 1}.` : `done ${asked?.tag}`,
     toolCalls: calls.map((name, i) => ({
       id: asked?.isHostile ? hostileId(asked.tag, done, i) : tameId(asked?.tag ?? '', name, i),
       name,

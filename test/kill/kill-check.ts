@@ -1,5 +1,7 @@
 import { Message, type SessionRuntime } from 'onward';
 import type { SessionStore } from 'onward/stores';
+import { modelView } from '../../src/agent/model-view.ts';
+import { Messages } from '../../src/messages/messages.ts';
 import { pairingProblem } from '../../src/messages/pairing.ts';
 import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
 import { RowReader } from '../../src/sessions/row-reader.ts';
@@ -19,6 +21,8 @@ export interface CheckCounts {
   /** Calls of idempotent tools that started more than once. */
   begunAgain: number;
   executions: number;
+  /** Compactions of session agents. */
+  compactions: number;
 }
 
 export interface CheckReport {
@@ -39,7 +43,14 @@ export async function checkSessions(
   effects: readonly Effect[],
   seconds: number,
 ): Promise<CheckReport> {
-  const counts = { steps: 0, toolRuns: 0, unknownFates: 0, begunAgain: 0, executions: 0 };
+  const counts = {
+    steps: 0,
+    toolRuns: 0,
+    unknownFates: 0,
+    begunAgain: 0,
+    executions: 0,
+    compactions: 0,
+  };
   const violations: string[] = [];
   for (const id of sessions) {
     const own = effects.filter(({ session }) => session === id);
@@ -104,6 +115,7 @@ class SessionCheck {
     const steps = await this.#steps('');
     this.#conversation(messages);
     this.#sends(messages, steps);
+    await this.#compactions(messages, row.messageCount);
     const byExecution = new Map<string, AgentStepJSON[]>();
     for (const step of steps)
       byExecution.set(step.executionId, [...(byExecution.get(step.executionId) ?? []), step]);
@@ -165,6 +177,20 @@ class SessionCheck {
     if (problem !== null) this.wrong(`is no valid conversation: ${problem}`);
     const ids = new Set(messages.map(({ id }) => id));
     if (ids.size !== messages.length) this.wrong('has a message twice');
+  }
+
+  /** Checks that compactions are numbered without gaps, name stored messages, and leave a valid request. */
+  async #compactions(messages: readonly Message[], messageCount: number): Promise<void> {
+    const rows = await this.#place.store.compactions(this.#id, '');
+    this.#counts.compactions += rows.length;
+    for (const [i, { position, toPosition }] of rows.entries())
+      if (position !== i || toPosition > messageCount)
+        this.wrong(`has compaction ${position} as number ${i}, up to ${toPosition}`);
+    const { items } = await this.#place.runtime.compactions(this.#id, { owner: OWNER, limit: 500 });
+    if (items.length !== rows.length)
+      this.wrong(`counts ${items.length} compactions of ${rows.length}`);
+    const problem = pairingProblem([...modelView(Messages.from(messages), items)]);
+    if (problem !== null) this.wrong(`is compacted to an invalid request: ${problem}`);
   }
 
   /** Checks that accepted messages are stored once, refused ones not at all, and others at most once. */

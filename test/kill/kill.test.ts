@@ -26,10 +26,11 @@ async function expectNothingLost(seed: number, server: TestPostgres | null): Pro
   expect(report.violations, how).toEqual([]);
   expect(report.faults.kill).toBeGreaterThan(0);
   expect(report.toolRuns).toBeGreaterThan(0);
+  expect(report.compactions).toBeGreaterThan(0);
 }
 
 const promise = 'every session ends, no written data is lost and nothing runs twice (seed %i)';
-const cases = 'D16 D17 D18 D24 D26 D46: workers that are killed, frozen or have a wrong clock';
+const cases = 'D16 D17 D18 D24 D26 D46 D77: workers that are killed, frozen or have a wrong clock';
 
 describe(`${cases}, on a SQLite file that other processes lock`, () => {
   it.each(seeds)(promise, (seed) => expectNothingLost(seed, null), 240_000);

@@ -8,9 +8,16 @@ import {
   type Tool,
   AgentError,
 } from 'onward';
+import type { InferenceDriver, InferenceRequest } from 'onward/drivers';
 import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
-import { fakeClock, mockTool, ScenarioStep, type FakeClock } from 'onward/testing';
+import {
+  DeterministicDriver,
+  fakeClock,
+  mockTool,
+  ScenarioStep,
+  type FakeClock,
+} from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
   ann,
@@ -43,6 +50,32 @@ class Deeds {
     return this.done.filter((deed) => deed.callId === callId).map(({ key }) => key);
   }
 }
+
+/** A model that finds its step by its last call, because a summary may stand for the earlier ones. */
+function rememberingDriver(...steps: readonly ScenarioStep[]): InferenceDriver {
+  const answering = ({ messages }: InferenceRequest): DeterministicDriver => {
+    const last = [...messages].flatMap(({ toolCalls: calls }) => calls).at(-1)?.id ?? 'c-1';
+    const number = Number(last.slice(1)) + 1;
+    const { calls, ...step } = steps[number] ?? final('too far');
+    return DeterministicDriver.fromSteps({
+      ...step,
+      calls: calls.map((call) => ({ ...call, id: `c${number}` })),
+    });
+  };
+  return {
+    name: 'remembering',
+    infer: (request, options) => answering(request).infer(request, options),
+    stream: (request, options) => answering(request).stream(request, options),
+  };
+}
+
+const summarizingDriver: InferenceDriver = {
+  name: 'summarizing',
+  infer: (request, options) =>
+    DeterministicDriver.fromSteps(
+      final('A record.', { cost: 0.001, usage: { input: 100, output: 5, total: 105 } }),
+    ).infer(request, options),
+};
 
 const cost = { cost: 0.01 };
 const policy = ErrorPolicy.retryAll();
@@ -79,6 +112,32 @@ const scenarios: Record<string, Scenario> = {
         .withTools(deeds.tool('mail'), deeds.tool('look', { idempotent: true }))
         .withErrorPolicy(policy)
         .build(),
+  },
+  'a conversation that is compacted, with a fallback model and a call that needs approval': {
+    make: (deeds) => {
+      const speak = { ...cost, usage: { input: 10, output: 10, total: 20 } };
+      return builderWith(
+        rememberingDriver(toolCall('read', {}, '', speak), toolCall('mail', {}, '', speak), quota),
+      )
+        .withFallback(
+          rememberingDriver(
+            toolCall('read', {}, '', speak),
+            toolCall('mail', {}, '', speak),
+            toolCall('read', {}, '', speak),
+            toolCall('pay', {}, '', speak),
+            toolCall('read', {}, '', speak),
+            final('done', speak),
+          ),
+        )
+        .withTools(
+          mockTool('read', 'found '.repeat(1_000), { idempotent: true }),
+          deeds.tool('mail'),
+          deeds.tool('pay', { needsApproval: true }),
+        )
+        .withCompaction({ atTokens: 2_000, keepTurns: 1, model: summarizingDriver })
+        .withErrorPolicy(policy)
+        .build();
+    },
   },
   'three parallel tools, one of which needs approval': {
     make: (deeds) =>
@@ -288,6 +347,11 @@ const factsOf = (state: AgentState) => ({
     spent,
   ]),
   roles: [...state.messages].map(({ role }) => role),
+  compactions: state.compactions.map(({ id: _i, at: _a, ...rest }) => rest),
+  compacted: [...state.steps].map(({ compactionUsage, compactions }) => [
+    compactionUsage?.total,
+    compactions?.length,
+  ]),
   answeredSteps: state.execution.answeredSteps,
   family: state.execution.family,
   stopped: state.lastContinuationOutcome?.decisive,

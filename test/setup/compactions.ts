@@ -13,6 +13,10 @@ export function cutsOf({ messages, compactions }: AgentState): readonly number[]
   });
 }
 
+/** Returns where turns begin, behind the newest summary. */
+export const turnsOf = (state: AgentState): readonly number[] =>
+  cutsOf(state).filter((at) => state.messages.at(at)?.isUser());
+
 let made = 0;
 
 export const compaction = (

@@ -27,7 +27,11 @@ export type TurnItem =
   | { readonly kind: 'failures'; readonly key: string; readonly failures: readonly ModelFailure[] }
   | { readonly kind: 'granted'; readonly key: string; readonly line: GrantedLine }
   /** Current activity, or why an earlier run stopped. */
-  | { readonly kind: 'note' | 'stop'; readonly key: string; readonly message: UiMessage };
+  | {
+      readonly kind: 'note' | 'stop' | 'compaction';
+      readonly key: string;
+      readonly message: UiMessage;
+    };
 
 /** A line such as `You allowed 5 more steps · 14:11`. */
 export interface GrantedLine {
@@ -104,6 +108,8 @@ export function turnItems(
     if (message.role === 'status') {
       const isNested = message.metadata.agent_id !== undefined;
       if (isNested && open) open.notes.push(message);
+      else if (message.metadata.compaction)
+        items.push({ kind: 'compaction', key: message.id, message });
       else if (message.metadata.continuation)
         items.push({ kind: 'stop', key: message.id, message });
       else if (!isShownByCalls(message)) items.push({ kind: 'note', key: message.id, message });

@@ -5,6 +5,7 @@ import type { ConversationRow } from '../../react/conversation-rows.ts';
 import { ReasoningView } from '../../react/reasoning-view.tsx';
 import { clockText } from '../calendar.ts';
 import { Glyph } from '../glyphs.tsx';
+import { CompactionNote } from './compaction-note.tsx';
 import { CallGroup, FailureGroup } from './call-group.tsx';
 import { Markdown } from './markdown.tsx';
 import { stopNote } from './stop-note.ts';
@@ -96,6 +97,8 @@ function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
           {item.line.text}
         </p>
       );
+    case 'compaction':
+      return <CompactionNote message={item.message} />;
     default: {
       const { content, metadata } = item.message;
       const isNow = metadata.status_type !== 'error';

@@ -41,6 +41,8 @@ const steering = object(
   },
 );
 
+const compactionKind = oneOfTexts(['tool_results', 'summary']);
+
 const guards = list(
   object(
     {
@@ -100,6 +102,14 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
         tool_error_code: text,
         tool_duration_ms: number,
         reasoning: text,
+        status_type: text,
+        content_ref: text,
+        compaction: object({
+          kind: compactionKind,
+          messages: count,
+          tokens_before: count,
+          tokens_after: count,
+        }),
       },
     ),
   }),
@@ -109,9 +119,10 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
       object(
         {
           id: text,
-          kind: oneOfTexts(['tool_results', 'summary']),
+          kind: compactionKind,
           fromPosition: count,
           toPosition: count,
+          messageCount: count,
           tokensBefore: count,
           tokensAfter: count,
           usage: ref('Usage'),
