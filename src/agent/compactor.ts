@@ -289,9 +289,9 @@ function uncountedIn({ state: { compactions, steps, execution } }: Run): readonl
   let known = 0;
   for (let i = steps.length - 1; i >= 0; i--) {
     const step = steps.at(i);
-    if (step?.executionId !== execution.id) break;
-    known += 1;
-    for (const { id } of step.compactions ?? []) counted.add(id);
+    if (step?.executionId === execution.id) known += 1;
+    // also those of the execution before, which may have ended in the same millisecond
+    for (const { id } of step?.compactions ?? []) counted.add(id);
   }
   return known < execution.stepCount ? [] : found.filter(({ id }) => !counted.has(id));
 }

@@ -6,6 +6,8 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { filesText } from '../file-facts.ts';
 import { answerText } from '../trace/answer-text.ts';
 import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
+import { compactionText } from '../events/compaction-text.ts';
+import { compactionFacts } from '../trace/compaction-facts.ts';
 import { guardFacts } from '../trace/guard-facts.ts';
 import { modelCallFacts, type ModelCallFact } from '../trace/model-call-facts.ts';
 import { steeringFacts } from '../trace/steering-facts.ts';
@@ -157,6 +159,12 @@ export const answerLines = ({ steps }: Trace): string[] =>
     ),
   );
 
+/** Returns what was left out before which step: `Step 7: 182 earlier messages summarized: 96k → 48k tokens.` */
+export const compactionLines = ({ steps }: Trace): string[] =>
+  steps.flatMap(({ number, compactions = [] }) =>
+    compactions.map((compaction) => `Step ${number}: ${compactionText(compaction)}.`),
+  );
+
 /** Returns what the provider reported about the model call of a step; null if it reported nothing. */
 export function modelCallLine(step: TraceStep): string | null {
   return factLine('Model call', modelCallFacts(step));
@@ -164,6 +172,10 @@ export function modelCallLine(step: TraceStep): string | null {
 
 /** Returns what guards decided in the step; null without guards. */
 export const guardLine = (step: TraceStep): string | null => factLine('Guards', guardFacts(step));
+
+/** Returns what was left out of the request of the step; null without compactions. */
+export const compactionLine = (step: TraceStep): string | null =>
+  factLine('Compacted', compactionFacts(step));
 
 /** Returns what the step sent that differs from the definition of the agent; null if nothing does. */
 export const steeringLine = (step: TraceStep): string | null =>

@@ -34,6 +34,8 @@ export function traceSteps(
       ...(step.fallback !== undefined && { fallback: step.fallback }),
       ...(step.steering && { steering: step.steering }),
       ...(step.guards && { guards: step.guards }),
+      ...(step.compactions && { compactions: step.compactions }),
+      ...(step.compactionUsage && { compactionUsage: step.compactionUsage }),
       ...(step.modelCall && { modelCall: step.modelCall }),
       type: step.type,
       startedAt: step.startedAt,

@@ -1,5 +1,5 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import type { StepType } from '../agent/agent-step.ts';
+import type { StepCompaction, StepType } from '../agent/agent-step.ts';
 import type { GuardRecord } from '../agent/guard.ts';
 import type { StepSteering } from '../agent/steer-step.ts';
 import type { Explanation } from '../continuation/explanation.ts';
@@ -80,6 +80,10 @@ export interface TraceStep {
   readonly steering?: StepSteering;
   /** What guards decided; absent if none was asked. */
   readonly guards?: readonly GuardRecord[];
+  /** Compactions before the model call, with sizes before and after; absent if there was none. */
+  readonly compactions?: readonly StepCompaction[];
+  /** Usage of model calls for summaries, part of the step; absent if there was none. */
+  readonly compactionUsage?: Usage;
   /** What the provider reported about the model call; absent if it reported nothing. */
   readonly modelCall?: ModelCallInfo;
   readonly type: StepType | 'running' | 'waiting';

@@ -142,12 +142,14 @@ function scripted(turn: number, steps: readonly number[], requests: string[][]):
     const calls = steps[next];
     return DeterministicDriver.fromSteps(
       calls === undefined
-        ? final(`answer ${turn}`)
+        ? final(`answer ${turn}`, { usage: null })
         : toolCalls(
             Array.from({ length: calls }, (_, c) => ({
               name: 'read',
               id: `t${turn}s${next}c${c}`,
             })),
+            '',
+            { usage: null },
           ),
     );
   };

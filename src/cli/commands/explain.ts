@@ -9,6 +9,8 @@ import type { Project } from '../project.ts';
 import { changeLine, stopLine } from '../run-ending.ts';
 import {
   answerLines,
+  compactionLine,
+  compactionLines,
   modelCallLine,
   guardLine,
   steeringLine,
@@ -51,7 +53,8 @@ export const explain = (
     for (const line of stepTable(trace, paint)) print(line);
     print();
     print(paint('dim', totalsLine(trace)));
-    for (const line of answerLines(trace)) print(paint('dim', line));
+    for (const line of [...answerLines(trace), ...compactionLines(trace)])
+      print(paint('dim', line));
     printEvaluations(context, trace, step);
     if (trace.stop) printStop(context, session, trace);
     return 0;
@@ -112,7 +115,9 @@ function printEvaluations(
   for (const line of evaluationLines(outcome, paint)) print(line);
   const continued = continuedLine(outcome);
   if (continued !== null) print(continued);
-  for (const line of shown ? [guardLine(shown), steeringLine(shown), modelCallLine(shown)] : [])
+  for (const line of shown
+    ? [guardLine(shown), compactionLine(shown), steeringLine(shown), modelCallLine(shown)]
+    : [])
     if (line !== null) print(paint('dim', line));
   if (step && step.notes.length > 0)
     for (const note of step.notes) print(paint('dim', `  ${oneLine(note, 300)}`));

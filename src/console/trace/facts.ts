@@ -1,6 +1,7 @@
 import { own } from '../../json.ts';
 import { isBlocked } from '../../agent/guard.ts';
 import { answerText } from '../../trace/answer-text.ts';
+import { compactionFacts } from '../../trace/compaction-facts.ts';
 import { guardFacts } from '../../trace/guard-facts.ts';
 import { modelCallFacts } from '../../trace/model-call-facts.ts';
 import { steeringFacts } from '../../trace/steering-facts.ts';
@@ -45,6 +46,7 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   return [
     ...facts,
     ...guardFacts(step),
+    ...compactionFacts(step),
     ...steeringFacts(step),
     ...modelCallFacts(step),
     ...notesOf(step.notes),
@@ -69,6 +71,7 @@ const known: Readonly<Record<string, string>> = {
   toolsChanged: 'the list of tools changed',
   toolsMissing: 'tools of a server were missing',
   resultCut: 'a result was truncated',
+  summaryFailed: 'the summary of earlier messages failed',
   usageUnknown: 'usage unknown',
   contentLeakDropped: 'leaked tool syntax dropped from the text',
   looksLikeToolCall: 'the text looks like a tool call',

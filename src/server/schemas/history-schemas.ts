@@ -75,7 +75,24 @@ const stepSchema = object(
     notes: list(text),
     outcome: orNull(ref('Outcome')),
   },
-  { model: text, fallback: text, steering, guards, modelCall },
+  {
+    model: text,
+    fallback: text,
+    steering,
+    guards,
+    compactions: list(
+      object({
+        id: text,
+        kind: compactionKind,
+        messages: count,
+        tokensBefore: count,
+        tokensAfter: count,
+        reason: oneOfTexts(['threshold', 'context_length']),
+      }),
+    ),
+    compactionUsage: ref('Usage'),
+    modelCall,
+  },
 );
 
 /** Schemas of messages, steps and traces. */
