@@ -88,8 +88,7 @@ function putMessages(
     const message = messages.at(i) as Message; // a valid index
     if (message.isAssistant()) isAnswered ||= end !== null;
     // a note that only this request has ends nothing
-    const isInput =
-      (message.isUser() || message.isTool()) && message.metadata['passing'] !== true;
+    const isInput = (message.isUser() || message.isTool()) && message.metadata['passing'] !== true;
     const isEnd = isInput && (end === null || (isAnswered && endBefore === null));
     if ((!isEnd && !message.cache) || !canCarry(message, wire)) continue;
     if (message.cache) put(i, message.cache);
