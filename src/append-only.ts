@@ -15,6 +15,11 @@ export class AppendOnly<T> implements Iterable<T> {
     return new AppendOnly([...items], items.length);
   }
 
+  /** An object that lists share whose items are the same up to the end of the shorter one. */
+  get lineage(): object {
+    return this.#buffer;
+  }
+
   get length(): number {
     return this.#length;
   }

@@ -283,17 +283,15 @@ function isTooLong({ state: { steps, execution } }: Run): boolean {
 /** Compactions of the execution that no recorded step has counted. */
 function uncountedIn({ state: { compactions, steps, execution } }: Run): readonly Compaction[] {
   const since = execution.startedAt ?? '';
-  const found = compactions.filter(({ at }) => at >= since);
-  if (found.length === 0) return found;
-  const counted = new Set<string>();
+  const open = new Map(compactions.flatMap((one) => (one.at >= since ? [[one.id, one]] : [])));
   let known = 0;
-  for (let i = steps.length - 1; i >= 0; i--) {
+  // also steps before the execution, which may have begun in the same millisecond
+  for (let i = steps.length - 1; i >= 0 && open.size > 0; i--) {
     const step = steps.at(i);
     if (step?.executionId === execution.id) known += 1;
-    // also those of the execution before, which may have ended in the same millisecond
-    for (const { id } of step?.compactions ?? []) counted.add(id);
+    for (const { id } of step?.compactions ?? []) open.delete(id);
   }
-  return known < execution.stepCount ? [] : found.filter(({ id }) => !counted.has(id));
+  return known < execution.stepCount ? [] : [...open.values()];
 }
 
 /** Keeps in the step which compactions it made, and what calls for summaries have used. */

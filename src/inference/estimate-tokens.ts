@@ -16,8 +16,10 @@ const PART_TOKENS = 1_000;
 /** Tokens around each message. */
 const FRAME_TOKENS = 4;
 
-/** What is known of a conversation, by its first message: only what was added since is read. */
-const counted = new WeakMap<Message, { length: number; last: Message; tokens: number }>();
+/** What is known of a conversation and those that continue it: only what was added since is read. */
+const counted = new WeakMap<object, { readonly length: number; readonly tokens: number }>();
+/** Tokens of messages, which other conversations may share. */
+const ofMessages = new WeakMap<Message, number>();
 const schemas = new WeakMap<readonly ToolSchema[], number>();
 
 /**
@@ -37,18 +39,20 @@ export function estimateTokens({
 
 /** Estimates the tokens of messages. */
 export function conversationTokens(messages: Messages): number {
-  const first = messages.at(0);
-  if (!first) return 0;
-  const known = counted.get(first);
-  const isLonger =
-    known && known.length <= messages.length && messages.at(known.length - 1) === known.last;
+  const known = counted.get(messages.lineage);
+  const isLonger = known !== undefined && known.length <= messages.length;
   let tokens = isLonger ? known.tokens : 0;
-  let last = isLonger ? known.last : first;
   for (let i = isLonger ? known.length : 0; i < messages.length; i++) {
-    last = messages.at(i) ?? last;
-    tokens += messageTokens(last);
+    const message = messages.at(i);
+    if (message) tokens += knownTokens(message);
   }
-  counted.set(first, { length: messages.length, last, tokens });
+  counted.set(messages.lineage, { length: messages.length, tokens });
+  return tokens;
+}
+
+function knownTokens(message: Message): number {
+  let tokens = ofMessages.get(message);
+  if (tokens === undefined) ofMessages.set(message, (tokens = messageTokens(message)));
   return tokens;
 }
 

@@ -27,6 +27,11 @@ export class Messages implements Iterable<Message> {
     return new Messages(AppendOnly.of(Array.from(messages, Message.from)));
   }
 
+  /** An object that conversations share of which one continues the other. */
+  get lineage(): object {
+    return this.#list.lineage;
+  }
+
   get length(): number {
     return this.#list.length;
   }
