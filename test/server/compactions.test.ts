@@ -76,7 +76,7 @@ describe('D72: a compacted session over HTTP', () => {
     const { ask, runtime } = await longSession(4);
     const { executions } = (await ask('GET /api/sessions/s/trace')).body;
     let state = newUiState();
-    for (const { id } of (executions as { id: string }[]).toReversed()) {
+    for (const { id } of executions as { id: string }[]) {
       const refill = await ask(`GET /api/sessions/s/log?after=0@${id}`);
       for (const envelope of refill.body.envelopes as Envelope[])
         state = reduceEnvelope(state, envelope);
@@ -90,9 +90,9 @@ describe('D72: a compacted session over HTTP', () => {
     );
     // in the same place: before what the step said
     const order = (rows: readonly UiMessage[]): readonly string[] =>
-      rows
-        .map(({ id, metadata }) => (metadata.compaction ? id : metadata.status_type ? '' : id))
-        .filter(Boolean);
+      rows.flatMap(({ id, role, metadata }) =>
+        metadata.compaction ? [id] : role === 'status' ? [] : [role],
+      );
     expect(order(state.messages)).toEqual(order(messages));
     // a page has those that were made in it
     const page = (await ask('GET /api/sessions/s/messages?limit=5')).body;
@@ -124,7 +124,7 @@ describe('D72: a compacted session over HTTP', () => {
     const compactions = steps.flatMap((step) => step.compactions ?? []);
     expect(compactions.length).toBeGreaterThan(0);
     for (const { tokensBefore, tokensAfter } of compactions)
-      expect(tokensAfter).toBeLessThan(tokensBefore);
+      expect(tokensAfter).toBeLessThanOrEqual(tokensBefore);
     expect(compactionLines(body)).toContainEqual(
       expect.stringMatching(/^Step \d+: .+: [\d.]+k? → [\d.]+k? tokens\.$/),
     );

@@ -269,6 +269,32 @@ describe.each(places)('compactions of a session (%s)', (_name, makePlace) => {
     expect(await find(results[0]!.id, 'other')).toBeNull();
   });
 
+  it('let the model read an earlier result from the store, in another process', async () => {
+    const place = makePlace();
+    const first = runtimeOn(place.open(), agentThat(summarize, 2));
+    await first.create({ ...ann, id: 's' });
+    await first.send('s', 'one', waiting);
+    await first.send('s', 'two', waiting);
+    await first.prune({ olderThan: new Date(Date.now() + 1_000) });
+    const [result] = (await first.messages('s', ann)).items.filter(({ role }) => role === 'tool');
+    const read = (id: string) => toolCall('read_earlier_result', { id });
+    const driver = DeterministicDriver.fromSteps(
+      read(result!.id),
+      read('msg_unknown'),
+      final('done'),
+    );
+    const agent = builderWith(driver, look()).withCompaction({ atTokens: 1_000_000 }).build();
+    const second = runtimeOn(place.open(), agent, { maxMessages: 1 });
+    const loaded = await second.state('s', ann);
+    expect([...loaded.messages].some(({ id }) => id === result!.id)).toBe(false);
+    await second.send('s', 'three', waiting);
+    const { items } = await second.steps('s', { ...ann, limit: 3 });
+    const [found, unknown] = items.flatMap(({ results }) => results);
+    expect(found).toMatchObject({ kind: 'ok', value: { text: result!.content } });
+    expect(unknown).toMatchObject({ kind: 'error' });
+    expect(unknown!.error!.message).toContain('no result with this id');
+  });
+
   it('of a nested agent belong to it, also when another process continues it', async () => {
     const place = makePlace();
     const make = (steps: readonly ScenarioStep[], outer: readonly ScenarioStep[]) => {
