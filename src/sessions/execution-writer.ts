@@ -188,10 +188,7 @@ export class ExecutionWriter implements EventOutlet {
     }
   }
 
-  /**
-   * Removes and returns all batches up to this one. While it waited for its turn, it may have been closed and a new one
-   * started.
-   */
+  /** Removes and returns all batches up to this one, which may have been closed while it waited for its turn. */
   #take(batch: CommitBatch): readonly CommitBatch[] {
     const place = this.#closed.indexOf(batch);
     if (place !== -1) return this.#closed.splice(0, place + 1);
