@@ -14,6 +14,6 @@ export async function readCompactions(
   const page = await readPage<StoredCompaction>(lookup, row, options, count, (range) =>
     lookup.store.compactions(row.id, '', range),
   );
-  const items = page.items.map(({ results: _, ...compaction }) => compaction);
+  const items = page.items.map(({ results: _results, ...compaction }) => compaction);
   return { items, before: page.before };
 }

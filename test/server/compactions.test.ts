@@ -56,8 +56,8 @@ describe('D72: a compacted session over HTTP', () => {
     const paged: unknown[] = [];
     let before: number | null = null;
     do {
-      const query = before === null ? '' : `&before=${before}`;
-      const page = (await ask(`GET /api/sessions/s/compactions?limit=2${query}`)).body;
+      const query: string = before === null ? '' : `&before=${before}`;
+      const { body: page } = await ask(`GET /api/sessions/s/compactions?limit=2${query}`);
       paged.unshift(...page.compactions);
       ({ before } = page);
     } while (before !== null);

@@ -1,5 +1,4 @@
 import { AgentBuilder, type AgentState, type Hook } from 'onward';
-import type { SessionStore } from 'onward/stores';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import type { Compaction } from '../../src/agent/compaction.ts';
@@ -12,7 +11,6 @@ import {
   callIds,
   codeOf,
   isSound,
-  memoryPlace,
   places,
   runtimeOn,
   waiting,
@@ -276,7 +274,8 @@ describe.each(places)('compactions of a session (%s)', (_name, makePlace) => {
     await first.send('s', 'one', waiting);
     await first.send('s', 'two', waiting);
     await first.prune({ olderThan: new Date(Date.now() + 1_000) });
-    const [result] = (await first.messages('s', ann)).items.filter(({ role }) => role === 'tool');
+    const { items: all } = await first.messages('s', ann);
+    const result = all.find(({ role }) => role === 'tool');
     const read = (id: string) => toolCall('read_earlier_result', { id });
     const driver = DeterministicDriver.fromSteps(
       read(result!.id),
@@ -343,111 +342,4 @@ describe.each(places)('compactions of a session (%s)', (_name, makePlace) => {
     expect(await store.compactions('s', agent!.agentId)).toHaveLength(1);
     expect((await second.compactions('s', ann)).items).toEqual([]);
   });
-});
-
-describe('the rows that a turn of a long conversation reads', () => {
-  /** Counts them with this many turns, of which each hundredth part was summarized. */
-  async function readAfter(
-    turns: number,
-    summaries: number,
-  ): Promise<{ rows: number; compactions: number }> {
-    const store = memoryPlace().open();
-    const text = 'seen '.repeat(20);
-    const runtime = runtimeOn(
-      store,
-      agentThat(() => [], 1),
-    );
-    await runtime.create({ ...ann, id: 's' });
-    await runtime.send('s', 'first', waiting);
-    const row = (await store.find('s'))!;
-    const claimed = await claim(store);
-    const messages = Array.from({ length: turns * 2 }, (_, i) => ({
-      agentId: '',
-      position: 6 + i,
-      role: i % 2 === 0 ? 'user' : 'assistant',
-      body: JSON.stringify({
-        id: `m${i}`,
-        role: i % 2 === 0 ? 'user' : 'assistant',
-        content: text,
-        toolCalls: [],
-        toolCallId: null,
-        name: null,
-        metadata: {},
-        createdAt: '2026-01-01T00:00:00.000Z',
-      }),
-    }));
-    const each = Math.floor((turns * 2) / (summaries + 1) / 2) * 2;
-    const compactions = Array.from({ length: summaries * 2 }, (_, i) => {
-      const to = 6 + each * (Math.floor(i / 2) + 1);
-      const kind = i % 2 === 0 ? ('tool_results' as const) : ('summary' as const);
-      return {
-        agentId: '',
-        position: i,
-        kind,
-        toPosition: to,
-        body: JSON.stringify(compaction(kind, to - each, to)),
-      };
-    });
-    const head = JSON.parse(row.head) as object;
-    const { number: done } = (await store.nextCommand('s'))!;
-    await store.commit({
-      sessionId: 's',
-      token: claimed.token,
-      revision: claimed.revision,
-      at: '2026-01-01T00:00:00.000Z',
-      messages,
-      compactions,
-      root: {
-        head: JSON.stringify({ ...head, compactions: compactions.length }),
-        status: 'completed',
-        executionId: row.executionId!,
-        messageCount: 6 + messages.length,
-        stepCount: row.stepCount,
-        requires: 2,
-      },
-      done,
-      end: 'ended',
-    });
-    let [rows, read] = [0, 0];
-    const counting: SessionStore = {
-      ...store,
-      async messages(...given) {
-        const found = await store.messages(...given);
-        rows += found.length;
-        return found;
-      },
-      async compactions(...given) {
-        const found = await store.compactions(...given);
-        read += found.length;
-        return found;
-      },
-    };
-    const driver = DeterministicDriver.fromResponses('next');
-    const next = runtimeOn(counting, builderWith(driver).build());
-    await next.send('s', 'more', waiting);
-    expect((await next.get('s', ann)).messageCount).toBe(6 + messages.length + 2);
-    return { rows, compactions: read };
-  }
-
-  async function claim(store: SessionStore) {
-    await store.accept(
-      's',
-      { kind: 'message', executionId: 'e', body: '{}', at: '2026-01-01T00:00:00.000Z' },
-      { phases: ['idle'] },
-    );
-    return (await store.claim('s', { worker: 'w', ttlMs: 60_000 }))!;
-  }
-
-  it('are as many with 100,000 messages and hundreds of compactions as with few', async () => {
-    const few = await readAfter(400, 3);
-    const many = await readAfter(50_000, 499);
-    expect(many.rows).toBeLessThanOrEqual(few.rows + 1);
-    expect(many.compactions).toBeLessThan(20);
-  }, 60_000);
-
-  it('are bounded if nothing was summarized for long', async () => {
-    const { rows } = await readAfter(50_000, 1);
-    expect(rows).toBeLessThan(2_100);
-    expect(rows).toBeGreaterThan(1_900);
-  }, 60_000);
 });

@@ -8,17 +8,11 @@ import {
   type Tool,
   AgentError,
 } from 'onward';
-import type { InferenceDriver, InferenceRequest } from 'onward/drivers';
 import type { SessionStore } from 'onward/stores';
 import { memoryStore } from 'onward/stores/memory';
-import {
-  DeterministicDriver,
-  fakeClock,
-  mockTool,
-  ScenarioStep,
-  type FakeClock,
-} from 'onward/testing';
+import { fakeClock, mockTool, ScenarioStep, type FakeClock } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { rememberingDriver, summarizingDriver } from '../setup/compactions.ts';
 import {
   ann,
   builderWith,
@@ -50,32 +44,6 @@ class Deeds {
     return this.done.filter((deed) => deed.callId === callId).map(({ key }) => key);
   }
 }
-
-/** A model that finds its step by its last call, because a summary may stand for the earlier ones. */
-function rememberingDriver(...steps: readonly ScenarioStep[]): InferenceDriver {
-  const answering = ({ messages }: InferenceRequest): DeterministicDriver => {
-    const last = [...messages].flatMap(({ toolCalls: calls }) => calls).at(-1)?.id ?? 'c-1';
-    const number = Number(last.slice(1)) + 1;
-    const { calls, ...step } = steps[number] ?? final('too far');
-    return DeterministicDriver.fromSteps({
-      ...step,
-      calls: calls.map((call) => ({ ...call, id: `c${number}` })),
-    });
-  };
-  return {
-    name: 'remembering',
-    infer: (request, options) => answering(request).infer(request, options),
-    stream: (request, options) => answering(request).stream(request, options),
-  };
-}
-
-const summarizingDriver: InferenceDriver = {
-  name: 'summarizing',
-  infer: (request, options) =>
-    DeterministicDriver.fromSteps(
-      final('A record.', { cost: 0.001, usage: { input: 100, output: 5, total: 105 } }),
-    ).infer(request, options),
-};
 
 const cost = { cost: 0.01 };
 const policy = ErrorPolicy.retryAll();

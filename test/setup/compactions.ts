@@ -1,4 +1,6 @@
 import type { AgentState, Hook } from 'onward';
+import type { InferenceDriver, InferenceRequest } from 'onward/drivers';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { zeroUsage } from '../../src/inference/usage.ts';
 import type { Compaction } from '../../src/agent/compaction.ts';
 
@@ -48,3 +50,32 @@ export const compacting = (choose: (state: AgentState) => readonly Compaction[])
     });
   },
 });
+
+/** A model that finds its step by its last call, because a summary may stand for the earlier ones. */
+export function rememberingDriver(...steps: readonly ScenarioStep[]): InferenceDriver {
+  const answering = ({ messages }: InferenceRequest): DeterministicDriver => {
+    const last = [...messages].flatMap(({ toolCalls: calls }) => calls).at(-1)?.id ?? 'c-1';
+    const number = Number(last.slice(1)) + 1;
+    const { calls, ...step } = steps[number] ?? ScenarioStep.final('too far');
+    return DeterministicDriver.fromSteps({
+      ...step,
+      calls: calls.map((call) => ({ ...call, id: `c${number}` })),
+    });
+  };
+  return {
+    name: 'remembering',
+    infer: (request, options) => answering(request).infer(request, options),
+    stream: (request, options) => answering(request).stream(request, options),
+  };
+}
+
+export const summarizingDriver: InferenceDriver = {
+  name: 'summarizing',
+  infer: (request, options) =>
+    DeterministicDriver.fromSteps(
+      ScenarioStep.final('A record.', {
+        cost: 0.001,
+        usage: { input: 100, output: 5, total: 105 },
+      }),
+    ).infer(request, options),
+};
