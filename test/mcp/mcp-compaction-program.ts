@@ -7,9 +7,9 @@ const [, , path = '', url = ''] = process.argv;
 const runtime = new SessionRuntime({
   store: sqliteStore({ path }),
   agents: [compactingAgent(url)],
-  leaseMs: 3_000,
+  lease: { leaseMs: 900, heartbeatMs: 300 },
   onError: () => {},
-} as never);
+});
 runtime.start();
 console.log('begun');
 setInterval(() => {}, 1_000);

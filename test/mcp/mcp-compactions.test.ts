@@ -29,10 +29,10 @@ it('D77: workers that are killed with a server, compactions and a fallback model
     const runtime = new SessionRuntime({
       store,
       agents: [compactingAgent(server.url)],
-      leaseMs: 3_000,
+      lease: { leaseMs: 900, heartbeatMs: 300 },
       onError: () => {},
       work,
-    } as never);
+    });
     onTestFinished(() => runtime.close());
     return runtime;
   };
@@ -47,10 +47,13 @@ it('D77: workers that are killed with a server, compactions and a fallback model
     const before = (await client.get('s', ann)).stepCount;
     // a new worker has to wait for the lease of the one before
     await expect
-      .poll(async () => {
-        const { stepCount, status } = await client.get('s', ann);
-        return stepCount > before || status !== 'in_progress';
-      })
+      .poll(
+        async () => {
+          const { stepCount, status } = await client.get('s', ann);
+          return stepCount > before || status !== 'in_progress';
+        },
+        { timeout: 30_000 },
+      )
       .toBe(true);
     await wait(life);
     if ((await client.get('s', ann)).status === 'in_progress') killed += 1;
