@@ -224,6 +224,7 @@ const wrong: {
   finishReasons: [[7], (b, value) => b.withFinishReasons(value), 'withFinishReasons'],
   softLanding: ['soon', (b, value) => b.withSoftLanding(value), 'withSoftLanding'],
   budgetNote: ['yes', (b, value) => b.withBudgetNote(value), 'withBudgetNote'],
+  compaction: ['yes', (b, value) => b.withCompaction(value), 'withCompaction'],
   criteria: [
     [{ name: 'x' }],
     (b, value) => b.addContinuationCriteria(...(value as [never])),

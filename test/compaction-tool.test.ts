@@ -1,4 +1,11 @@
-import { AgentBuilder, AgentState, createAgent, Message, type AgentOptions } from 'onward';
+import {
+  AgentBuilder,
+  AgentState,
+  createAgent,
+  Message,
+  type Agent,
+  type AgentOptions,
+} from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { toolSearch } from 'onward/capabilities';
 import { describe, expect, it } from 'vitest';
@@ -13,10 +20,10 @@ describe('read_earlier_result', () => {
   it('is offered from the first step on, if compaction is on and the agent has tools', async () => {
     const namesOf = async (options: Partial<AgentOptions>): Promise<string[]> => {
       const driver = DeterministicDriver.fromResponses('done');
-      await createAgent({ driver, ...options } as AgentOptions).run('go');
+      await (createAgent({ driver, ...options } as never) as Agent).run('go');
       return driver.requests[0]!.tools.map(({ name }) => name);
     };
-    const tools = [mockTool('a'), mockTool('b')];
+    const tools = [mockTool('a', 1), mockTool('b', 1)];
     expect(await namesOf({ tools })).toEqual(['a', 'b']);
     expect(await namesOf({ tools, compaction: true })).toEqual(['a', 'b', NAME]);
     expect(await namesOf({ compaction: {} })).toEqual([]);
@@ -28,7 +35,7 @@ describe('read_earlier_result', () => {
     const found = await namesOf({ tools, compaction: {}, capabilities: [toolSearch()] });
     expect(found).toEqual([NAME, 'search_tools', 'call_tool']);
     expect(() =>
-      createAgent({ driver: longModel(), tools: [mockTool(NAME)], compaction: {} }),
+      createAgent({ driver: longModel(), tools: [mockTool(NAME, 1)], compaction: {} }),
     ).toThrow(`Two tools are named "${NAME}"`);
   });
 

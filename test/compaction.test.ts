@@ -1,4 +1,5 @@
-import { AgentBuilder, AgentState, type AgentEvent, type InferenceResponse } from 'onward';
+import { AgentState, type AgentEvent } from 'onward';
+import type { InferenceResponse } from 'onward/drivers';
 import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../src/inference/estimate-tokens.ts';
 import { modelCallFailed } from '../src/inference/inference-error.ts';

@@ -4,6 +4,7 @@ import {
   AgentState,
   defineTool,
   ErrorPolicy,
+  Message,
   type AgentEvent,
   type RunOptions,
   type ToolContext,
@@ -138,6 +139,19 @@ async function story() {
     .withTools(withdraw)
     .build()
     .run(start('Withdraw the lamp.'), listening('2d6f3a8e-61c4-4b0f-9a53-7b1f0c9d4e55'));
+  const keeper = DeterministicDriver.create([
+    ScenarioStep.final(
+      'The user wants to restock lamps. Decided: three lamps, order A-1001.',
+      spent,
+    ),
+  ]);
+  const long = start('We sell lamps. '.repeat(80))
+    .withMessages(Message.assistant('I ordered three lamps: A-1001.'))
+    .withUserMessage('Which order was it?');
+  await builder(ScenarioStep.final('A-1001.', spent))
+    .withCompaction({ atTokens: 250, keepTurns: 1, model: keeper })
+    .build()
+    .run(long, listening('c1f1bb0e-2b5d-4a3e-8f5c-0f4f8d1f9a77'));
   for (const adapter of adapters) await adapter.flush();
   return { events, envelopes: broadcaster.envelopes() };
 }
@@ -154,7 +168,9 @@ function shown(
     if (!ids.includes(id)) ids.push(id);
     return `msg_${ids.indexOf(id) + 1}`;
   };
-  const steady = JSON.stringify(value).replaceAll(/msg_[a-z0-9]{16}/g, countedId);
+  const steady = JSON.stringify(value)
+    .replaceAll(/msg_[a-z0-9]{16}/g, countedId)
+    .replaceAll(/cmp_[a-z0-9]{16}/g, 'cmp_1');
   return JSON.parse(steady, (_key, part: unknown) => {
     const { evaluations, resolvedBy, resolved_by = resolvedBy } = (part ?? {}) as Sample;
     if (wanted === 'all evaluations' || !Array.isArray(evaluations)) return part;
@@ -197,6 +213,7 @@ const eventSamples: Record<AgentEventType, unknown> = {
   AgentStepCompleted: event('AgentStepCompleted'),
   StepFailed: event('StepFailed'),
   ModelFallback: event('ModelFallback'),
+  ContextCompacted: event('ContextCompacted'),
   StreamDiscarded: event('StreamDiscarded'),
   AgentStateUpdated: event('AgentStateUpdated'),
   AgentPaused: event('AgentPaused'),
@@ -214,6 +231,7 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
   'agent.step.started': { 'agent.step.started': envelope('agent.step.started') },
   'agent.step.completed': { 'agent.step.completed': envelope('agent.step.completed') },
   'agent.model.fallback': { 'agent.model.fallback': envelope('agent.model.fallback') },
+  'agent.context.compacted': { 'agent.context.compacted': envelope('agent.context.compacted') },
   'agent.tool.started': { 'agent.tool.started': envelope('agent.tool.started') },
   'agent.tool.progress': { 'agent.tool.progress': envelope('agent.tool.progress') },
   'agent.tool.completed': { 'agent.tool.completed': envelope('agent.tool.completed') },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { Message, Messages, type MessageInput } from 'onward';
+import { Message, Messages } from 'onward';
+import type { MessageInput } from '../src/messages/message.ts';
 import { describe, expect, it } from 'vitest';
 import type { Compaction } from '../src/agent/compaction.ts';
 import { modelView } from '../src/agent/model-view.ts';

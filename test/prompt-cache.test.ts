@@ -89,10 +89,26 @@ describe('D83: automatic cache marks, on the wire of @ai-sdk/anthropic', () => {
       model: claude(noted),
       tools,
       systemPrompt: 'Be kind.',
-      budgetNote: true,
+      prepareStep: ({ stepNumber }) => ({ system: `Step ${stepNumber}.` }),
     }).run('go');
     expect(marksIn(plain.bodies()[0])).toEqual(['messages.0.content.0 5m', 'tools.1 5m']);
     expect(marksIn(noted.bodies()[0])).toEqual(['tools.1 5m']);
+  });
+
+  it('are before the budget note, which only one request has', async () => {
+    const noted = wire(claudeCalls(1), claudeEnds);
+    const tools = [mockTool('first'), lookup];
+    const options = { tools, systemPrompt: 'Be kind.', budgetNote: true };
+    await createAgent({ model: claude(noted), ...options }).run('go');
+    const marks = noted.bodies().map((body) => marksIn(body));
+    expect(marks[0]).toEqual(['system.0 5m', 'messages.0.content.0 5m']);
+    expect(marks[1]).toContain('messages.2.content.0 5m');
+    for (const body of noted.bodies()) expect(JSON.stringify(body)).toContain('Budget used so far');
+    const [first, second] = noted.sent.map(unmarked);
+    expect(first!.indexOf('Budget')).toBeGreaterThan(0);
+    expect(
+      second!.startsWith(first!.slice(0, first!.indexOf(',{"type":"text","text":"Budget'))),
+    ).toBe(true);
   });
 
   it.each<[string, AiSdkOptions, string[]]>([

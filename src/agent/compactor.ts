@@ -131,12 +131,19 @@ export class Compactor {
     run.state = state.with({ compactions: Object.freeze([...state.compactions, ...made]) });
     keep(draft, made, []);
     if (events.wants('ContextCompacted'))
-      for (const { fromPosition, toPosition, text, ...rest } of made)
+      for (const one of made)
         events.emit('ContextCompacted', {
           stepNumber: draft.number,
-          ...rest,
-          messages: toPosition - Math.max(0, fromPosition),
-          ...(text !== undefined && { text: events.redacted(text) }),
+          id: one.id,
+          kind: one.kind,
+          reason: one.reason,
+          messages: one.toPosition - Math.max(0, one.fromPosition),
+          tokensBefore: one.tokensBefore,
+          tokensAfter: one.tokensAfter,
+          ...(one.text !== undefined && { text: events.redacted(one.text) }),
+          ...(one.model !== undefined && { model: one.model }),
+          usage: one.usage,
+          cost: one.cost,
         });
     await run.journal?.compacted(run.state);
   }

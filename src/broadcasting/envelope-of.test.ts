@@ -83,6 +83,14 @@ describe('events with an envelope', () => {
     },
     StepFailed: { stepNumber: 1, attempt: 1, error: {}, waitMs: 1 },
     ModelFallback: { stepNumber: 1, attempt: 1, from: 'a', to: 'b', code: 'quota', reason: 'a' },
+    ContextCompacted: {
+      stepNumber: 1,
+      kind: 'summary',
+      messages: 2,
+      tokensBefore: 9,
+      tokensAfter: 4,
+      reason: 'threshold',
+    },
     StreamDiscarded: { stepNumber: 1, attempt: 1 },
     ContinuationEvaluated: { stepNumber: 1, outcome: forbid('x') },
     AgentStateUpdated: { status: 'in_progress', stepCount: 1 },
@@ -106,6 +114,7 @@ describe('events with an envelope', () => {
     'AgentStepStarted agent.step.started',
     'AgentStepCompleted agent.step.completed',
     'ModelFallback agent.model.fallback',
+    'ContextCompacted agent.context.compacted',
   ];
   const tools = [
     'ToolCallStarted agent.tool.started',

@@ -56,6 +56,7 @@ const assistant = createAgent({
   tools: [countWords],
   maxSteps: 5,
   errorPolicy: ErrorPolicy.production(),
+  compaction: true,
 });
 
 export default defineConfig({

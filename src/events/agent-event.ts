@@ -208,7 +208,6 @@ interface EventFields {
     /** What the summary has used. */
     readonly usage: Usage;
     readonly cost: number | null;
-    readonly at: string;
   };
   readonly StreamDiscarded: { readonly stepNumber: number; readonly attempt: number };
   readonly ContinuationEvaluated: {

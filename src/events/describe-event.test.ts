@@ -1,3 +1,4 @@
+import { zeroUsage } from '../inference/usage.ts';
 import { describe, expect, it } from 'vitest';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { AgentEvent, AgentEventType, FieldsOf } from './agent-event.ts';
@@ -38,6 +39,14 @@ const waiting = { callId: 'call_1', tool: 'pay', args: {}, path: [] };
 type Row = {
   [T in AgentEventType]: readonly [type: T, fields: FieldsOf<T>, line: string, index?: number];
 }[AgentEventType];
+
+const compacted = {
+  stepNumber: 3,
+  id: 'cmp_1',
+  reason: 'threshold',
+  usage: zeroUsage,
+  cost: 0,
+} as const;
 
 const rows: readonly Row[] = [
   [
@@ -184,6 +193,16 @@ const rows: readonly Row[] = [
     { stepNumber: 3, attempt: 1, from: 'a', to: 'b', code: 'quota', reason: 'a has no quota left' },
     'step 3: a has no quota left',
   ],
+  [
+    'ContextCompacted',
+    { ...compacted, kind: 'summary', messages: 182, tokensBefore: 96_400, tokensAfter: 1_249 },
+    'step 3: 182 earlier messages summarized: 96k → 1.2k tokens',
+  ],
+  [
+    'ContextCompacted',
+    { ...compacted, kind: 'tool_results', messages: 1, tokensBefore: 9_999, tokensAfter: 900 },
+    'step 3: earlier tool results left out: 10k → 900 tokens',
+  ],
   ['StreamDiscarded', { stepNumber: 3, attempt: 2 }, 'step 3: shown text discarded (attempt 2)'],
   ['ContinuationEvaluated', { stepNumber: 3, outcome: stops }, 'step 3: STOP (steps_limit)'],
   [
@@ -269,6 +288,7 @@ describe('describeEvent', () => {
       AgentStepCompleted: true,
       StepFailed: true,
       ModelFallback: true,
+      ContextCompacted: true,
       StreamDiscarded: true,
       ContinuationEvaluated: true,
       AgentStateUpdated: true,

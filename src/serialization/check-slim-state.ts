@@ -58,6 +58,7 @@ const restFields = fields({
   grant_log: 'list?',
   family: 'list?',
   failures: 'object?',
+  compactions: 'list?',
 });
 const partFields = fields({ type: 'string' });
 const resultFields = fields({ error: 'object?' });
@@ -113,10 +114,11 @@ function stepProblem(step: unknown): Problem | null {
 function restProblem(rest: unknown): Problem | null {
   const own = recordProblem(rest, restFields);
   if (own) return own;
-  const { evaluations, results } = rest as SlimRest;
+  const { evaluations, results, compactions = [] } = rest as SlimRest;
   return (
     within('.evaluations', listProblem(evaluations, isAnyRecord)) ??
-    within('.results', listProblem(results, isResult))
+    within('.results', listProblem(results, isResult)) ??
+    within('.compactions', listProblem(compactions, isAnyRecord))
   );
 }
 

@@ -7,6 +7,7 @@ import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
 import { checkedSlimState, type CheckedSlimState } from './check-slim-state.ts';
 import { openCallsOf, closeExecution, withoutGrants } from './close-execution.ts';
+import { readSlimCompaction } from './slim-compactions.ts';
 import { readSlimMessage } from './slim-message.ts';
 import type { SlimApproval, SlimOutcome, SlimRest, SlimState } from './slim-state.ts';
 import { readSlimOutcome, readSlimResult, readSlimStep } from './slim-step.ts';
@@ -83,6 +84,7 @@ function stateOf(
     output: rest?.output ?? null,
     partialOutput: rest?.partial_output ?? null,
     metadata: slim.metadata,
+    ...(rest?.compactions && { compactions: rest.compactions.map(readSlimCompaction) }),
   });
 }
 

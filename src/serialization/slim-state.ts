@@ -15,6 +15,7 @@ import type { PartFacts } from '../messages/part-facts.ts';
 import type { MessageRole } from '../messages/message-role.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ApprovalRecord, ToolResult } from '../tools/tool-result.ts';
+import type { SlimCompaction } from './slim-compactions.ts';
 import type { SnakeKeys } from './snake-keys.ts';
 
 export const SLIM_VERSION = 2;
@@ -96,6 +97,8 @@ export interface SlimRest {
   readonly family?: readonly FamilyShare[];
   /** Absent if `consecutive_failures` and the type of the last step give the counts. */
   readonly failures?: SnakeKeys<Pick<Execution, 'modelFailures' | 'toolFailures' | 'failingTools'>>;
+  /** What the model is no longer sent; absent if there is nothing. */
+  readonly compactions?: readonly SlimCompaction[];
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
   readonly decision: ContinuationOutcomeJSON['decision'] | null;
@@ -114,7 +117,7 @@ export interface SlimRest {
 
 /** A state for a database column or a UI: bounded, redacted, snake_case. */
 export interface SlimState {
-  /** 2 if release 0.1.0 would lose `rest.failures` or parts of results, else 1. */
+  /** 2 if release 0.1.0 would lose `rest.failures`, `rest.compactions` or parts of results, else 1. */
   readonly version: 1 | typeof SLIM_VERSION;
   readonly agent_id: string;
   readonly agent_name: string | null;

@@ -12,6 +12,7 @@ import { resultText } from '../tools/tool-result.ts';
 import { TruncationReport } from './truncation-report.ts';
 import { truncateText } from './truncate-text.ts';
 import type { StateRedactor } from './state-redactor.ts';
+import { slimCompactions } from './slim-compactions.ts';
 import { slimMessage, type Writing } from './slim-message.ts';
 import type { SlimLimits } from './slim-serialization-config.ts';
 import { SLIM_VERSION, type SlimApproval, type SlimRest, type SlimState } from './slim-state.ts';
@@ -29,13 +30,18 @@ export function writeSlimState(
   const writing: Writing = { limits, redactor, report: new TruncationReport() };
   const { info, execution, pause, lastContinuationOutcome: outcome } = state;
   const usage = snakeKeys(execution.usage);
-  const { messages, firstMessage } = slimMessages(state, writing);
+  const { messages, kept, firstMessage } = slimMessages(state, writing);
   const { steps, currentStep } = slimSteps(state, writing, messages);
   const pendingApprovals = slimApprovals(state.pendingApprovals, writing);
   const metadata = slimMetadata(state, writing);
-  const rest = slimRest(state, writing, firstMessage);
+  const compactions = slimCompactions(state, kept, writing);
+  const rest = {
+    ...slimRest(state, writing, firstMessage),
+    ...(compactions.length > 0 && { compactions }),
+  };
+  const isNew = needsCounts(execution) || hasParts(state.unfinishedStep) || compactions.length > 0;
   return {
-    version: needsCounts(execution) || hasParts(state.unfinishedStep) ? SLIM_VERSION : 1,
+    version: isNew ? SLIM_VERSION : 1,
     agent_id: state.agentId,
     agent_name: state.agentName,
     parent_agent_id: state.parentAgentId,
@@ -86,7 +92,12 @@ const canContinue = ({ status, lastContinuationOutcome }: AgentState): boolean =
 function slimMessages(
   { messages, execution }: AgentState,
   writing: Writing,
-): { readonly messages: readonly SlimMessage[]; readonly firstMessage: number } {
+): {
+  readonly messages: readonly SlimMessage[];
+  /** Their positions in the conversation. */
+  readonly kept: readonly number[];
+  readonly firstMessage: number;
+} {
   const { report, limits } = writing;
   const all = messages.slice(0);
   const { kept, droppedTurns, turnOverLimit } = selectTurns(all, limits);
@@ -98,6 +109,7 @@ function slimMessages(
     all.length - Math.min(all.length, execution.firstMessage) - kept.filter(ofExecution).length;
   const firstMessage = kept.findIndex(ofExecution);
   return {
+    kept,
     messages: kept.flatMap((place) => {
       const message = all[place];
       if (!message) return [];

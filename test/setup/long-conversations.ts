@@ -1,11 +1,5 @@
-import {
-  AgentBuilder,
-  defineTool,
-  type InferenceDriver,
-  type InferenceRequest,
-  type InferenceResponse,
-  type Message,
-} from 'onward';
+import { AgentBuilder, defineTool, type InferenceDriver, type Message, type Tool } from 'onward';
+import type { InferenceRequest, InferenceResponse } from 'onward/drivers';
 import { estimateTokens } from '../../src/inference/estimate-tokens.ts';
 import { modelCallFailed } from '../../src/inference/inference-error.ts';
 
@@ -89,7 +83,7 @@ export function longModel({
 }
 
 /** A tool with a result of many characters. */
-export const look = (characters: number = 2_000) =>
+export const look = (characters: number = 2_000): Tool =>
   defineTool({
     name: 'look',
     description: 'Looks something up.',

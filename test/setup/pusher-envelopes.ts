@@ -39,6 +39,14 @@ const payloads: Payloads = {
     error_code: 'overloaded',
     reason: 'openai:gpt-5 was overloaded, continued with anthropic:claude',
   },
+  'agent.context.compacted': {
+    step: 2,
+    kind: 'summary',
+    reason: 'threshold',
+    messages: 182,
+    tokens_before: 96_400,
+    tokens_after: 1_249,
+  },
   'agent.tool.delta': { tool_call_id: 'c1', args_delta: '{"name":"Zoë' },
   'agent.tool.started': {
     tool: 'search',

@@ -102,6 +102,21 @@ const rows: readonly (readonly [Envelope, string])[] = [
   [
     {
       ...base,
+      type: 'agent.context.compacted',
+      payload: {
+        step: 3,
+        kind: 'summary',
+        reason: 'threshold',
+        messages: 182,
+        tokens_before: 96_000,
+        tokens_after: 1_200,
+      },
+    },
+    '#12 agent.context.compacted: step 3, 182 earlier messages summarized: 96k → 1.2k tokens',
+  ],
+  [
+    {
+      ...base,
       parent_agent_id: 'p',
       type: 'agent.tool.started',
       payload: { ...call, args_summary: '{"to":"Ann"}' },
