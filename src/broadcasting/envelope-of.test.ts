@@ -85,6 +85,7 @@ describe('events with an envelope', () => {
     ModelFallback: { stepNumber: 1, attempt: 1, from: 'a', to: 'b', code: 'quota', reason: 'a' },
     ContextCompacted: {
       stepNumber: 1,
+      id: 'cmp_1',
       kind: 'summary',
       messages: 2,
       tokensBefore: 9,

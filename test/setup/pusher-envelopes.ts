@@ -43,6 +43,8 @@ const payloads: Payloads = {
     step: 2,
     kind: 'summary',
     reason: 'threshold',
+    compaction_id: 'cmp_1',
+    summary_ref: 'summary:cmp_1',
     messages: 182,
     tokens_before: 96_400,
     tokens_after: 1_249,

@@ -107,6 +107,7 @@ const rows: readonly (readonly [Envelope, string])[] = [
         step: 3,
         kind: 'summary',
         reason: 'threshold',
+        compaction_id: 'cmp_1',
         messages: 182,
         tokens_before: 96_000,
         tokens_after: 1_200,
