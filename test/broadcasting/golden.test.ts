@@ -76,6 +76,24 @@ const scenarios: Record<string, () => Promise<Live>> = {
     return live;
   },
 
+  async compacted() {
+    const live = new Live();
+    const steps = [
+      toolCall('look', {}, '', { usage: null }),
+      toolCall('look', {}, '', { usage: null }),
+      final('Sunny.', { usage: null }),
+    ];
+    const agent = scripted(steps, [mockTool('look', 'sunny '.repeat(500))])
+      .withCompaction({
+        atTokens: 1_200,
+        keepTurns: 1,
+        model: DeterministicDriver.fromResponses('It is sunny.'),
+      })
+      .build();
+    await live.run(agent, asked());
+    return live;
+  },
+
   async approved() {
     const live = new Live();
     const calls = [

@@ -108,9 +108,9 @@ export function steady<T>(value: T): T {
   const names = new Map<string, string>();
   const counts: Record<string, number> = {};
   const text = JSON.stringify(value).replace(
-    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:msg|cal|stp)_[0-9a-z]{16}/g,
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:msg|cal|stp|cmp)_[0-9a-z]{16}/g,
     (id) => {
-      const kind = /^(msg|cal|stp)_/.exec(id)?.[1] ?? 'agent';
+      const kind = /^(msg|cal|stp|cmp)_/.exec(id)?.[1] ?? 'agent';
       if (!names.has(id)) names.set(id, `${kind}-${(counts[kind] = (counts[kind] ?? 0) + 1)}`);
       return names.get(id) ?? '';
     },
