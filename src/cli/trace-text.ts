@@ -6,6 +6,7 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { filesText } from '../file-facts.ts';
 import { answerText } from '../trace/answer-text.ts';
 import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
+import { compactionFacts } from '../trace/compaction-facts.ts';
 import { guardFacts } from '../trace/guard-facts.ts';
 import { modelCallFacts, type ModelCallFact } from '../trace/model-call-facts.ts';
 import { steeringFacts } from '../trace/steering-facts.ts';
@@ -168,6 +169,10 @@ export const guardLine = (step: TraceStep): string | null => factLine('Guards', 
 /** Returns what the step sent that differs from the definition of the agent; null if nothing does. */
 export const steeringLine = (step: TraceStep): string | null =>
   factLine('Steered', steeringFacts(step));
+
+/** Returns what was left out before the model call; null if nothing was. */
+export const compactionLine = (step: TraceStep): string | null =>
+  factLine('Compacted', compactionFacts(step));
 
 function factLine(title: string, given: readonly ModelCallFact[]): string | null {
   const facts = given.map(({ text, code }) =>

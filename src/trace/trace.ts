@@ -1,5 +1,5 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import type { StepType } from '../agent/agent-step.ts';
+import type { StepCompaction, StepType } from '../agent/agent-step.ts';
 import type { GuardRecord } from '../agent/guard.ts';
 import type { StepSteering } from '../agent/steer-step.ts';
 import type { Explanation } from '../continuation/explanation.ts';
@@ -78,6 +78,12 @@ export interface TraceStep {
   readonly fallback?: string;
   /** What the step sent that differs from the definition of the agent; absent if nothing does. */
   readonly steering?: StepSteering;
+  /** What was left out before the model call; absent if nothing was. */
+  readonly compactions?: readonly StepCompaction[];
+  /** Usage of summaries; part of the tokens of the step. Absent if there was none. */
+  readonly compactionUsage?: Usage;
+  /** Set on a failed call whose request was too long: the run continued with a shorter one. */
+  readonly compacts?: true;
   /** What guards decided; absent if none was asked. */
   readonly guards?: readonly GuardRecord[];
   /** What the provider reported about the model call; absent if it reported nothing. */

@@ -12,6 +12,7 @@ import {
   modelCallLine,
   guardLine,
   steeringLine,
+  compactionLine,
   stepTable,
   totalsLine,
   evaluationLines,
@@ -112,7 +113,9 @@ function printEvaluations(
   for (const line of evaluationLines(outcome, paint)) print(line);
   const continued = continuedLine(outcome);
   if (continued !== null) print(continued);
-  for (const line of shown ? [guardLine(shown), steeringLine(shown), modelCallLine(shown)] : [])
+  for (const line of shown
+    ? [guardLine(shown), steeringLine(shown), compactionLine(shown), modelCallLine(shown)]
+    : [])
     if (line !== null) print(paint('dim', line));
   if (step && step.notes.length > 0)
     for (const note of step.notes) print(paint('dim', `  ${oneLine(note, 300)}`));

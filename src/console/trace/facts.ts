@@ -1,6 +1,7 @@
 import { own } from '../../json.ts';
 import { isBlocked } from '../../agent/guard.ts';
 import { answerText } from '../../trace/answer-text.ts';
+import { compactionFacts } from '../../trace/compaction-facts.ts';
 import { guardFacts } from '../../trace/guard-facts.ts';
 import { modelCallFacts } from '../../trace/model-call-facts.ts';
 import { steeringFacts } from '../../trace/steering-facts.ts';
@@ -46,6 +47,7 @@ export function factsOf(step: TraceStep): readonly Fact[] {
     ...facts,
     ...guardFacts(step),
     ...steeringFacts(step),
+    ...compactionFacts(step),
     ...modelCallFacts(step),
     ...notesOf(step.notes),
   ];

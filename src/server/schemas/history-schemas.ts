@@ -41,6 +41,17 @@ const steering = object(
   },
 );
 
+const compactions = list(
+  object({
+    id: text,
+    kind: oneOfTexts(['tool_results', 'summary']),
+    reason: oneOfTexts(['threshold', 'context_length']),
+    messages: count,
+    tokensBefore: number,
+    tokensAfter: number,
+  }),
+);
+
 const guards = list(
   object(
     {
@@ -73,7 +84,16 @@ const stepSchema = object(
     notes: list(text),
     outcome: orNull(ref('Outcome')),
   },
-  { model: text, fallback: text, steering, guards, modelCall },
+  {
+    model: text,
+    fallback: text,
+    steering,
+    compactions,
+    compactionUsage: ref('Usage'),
+    compacts: flag,
+    guards,
+    modelCall,
+  },
 );
 
 /** Schemas of messages, steps and traces. */
