@@ -173,13 +173,13 @@ export function modelCallLine(step: TraceStep): string | null {
 /** Returns what guards decided in the step; null without guards. */
 export const guardLine = (step: TraceStep): string | null => factLine('Guards', guardFacts(step));
 
-/** Returns what was left out of the request of the step; null without compactions. */
-export const compactionLine = (step: TraceStep): string | null =>
-  factLine('Compacted', compactionFacts(step));
-
 /** Returns what the step sent that differs from the definition of the agent; null if nothing does. */
 export const steeringLine = (step: TraceStep): string | null =>
   factLine('Steered', steeringFacts(step));
+
+/** Returns what was left out before the model call; null if nothing was. */
+export const compactionLine = (step: TraceStep): string | null =>
+  factLine('Compacted', compactionFacts(step));
 
 function factLine(title: string, given: readonly ModelCallFact[]): string | null {
   const facts = given.map(({ text, code }) =>

@@ -1,22 +1,21 @@
 import { compactionText } from '../events/compaction-text.ts';
-import { countText } from '../number-text.ts';
+import { counted } from '../number-text.ts';
 import type { ModelCallFact } from './model-call-facts.ts';
 import type { TraceStep } from './trace.ts';
 
-const whys = {
-  threshold: 'the threshold was reached',
-  context_length: 'the model refused a longer request',
-} as const;
-
-/** Returns what was left out of the request of a step, and what summaries have used. */
+/** Returns what was left out before the model call of a step, with sizes before and after. */
 export function compactionFacts({
   compactions = [],
   compactionUsage,
+  notes,
 }: TraceStep): readonly ModelCallFact[] {
-  const facts = compactions.map((compaction) => ({
-    text: `${compactionText(compaction)}, because ${whys[compaction.reason]}`,
-  }));
-  return compactionUsage === undefined
-    ? facts
-    : [...facts, { text: `summary used ${countText(compactionUsage.total)} tokens` }];
+  return [
+    ...compactions.map((one) => ({
+      text: `${compactionText(one)}${one.reason === 'context_length' ? ', after a request that was too long' : ''}`,
+    })),
+    ...(notes.includes('summaryFailed') ? [{ text: 'a summary failed' }] : []),
+    ...(compactionUsage
+      ? [{ text: `${counted(compactionUsage.total, 'token')} for summaries` }]
+      : []),
+  ];
 }

@@ -78,12 +78,14 @@ export interface TraceStep {
   readonly fallback?: string;
   /** What the step sent that differs from the definition of the agent; absent if nothing does. */
   readonly steering?: StepSteering;
+  /** What was left out before the model call; absent if nothing was. */
+  readonly compactions?: readonly StepCompaction[];
+  /** Usage of summaries; part of the tokens of the step. Absent if there was none. */
+  readonly compactionUsage?: Usage;
+  /** Set on a failed call whose request was too long: the run continued with a shorter one. */
+  readonly compacts?: true;
   /** What guards decided; absent if none was asked. */
   readonly guards?: readonly GuardRecord[];
-  /** Compactions before the model call, with sizes before and after; absent if there was none. */
-  readonly compactions?: readonly StepCompaction[];
-  /** Usage of model calls for summaries, part of the step; absent if there was none. */
-  readonly compactionUsage?: Usage;
   /** What the provider reported about the model call; absent if it reported nothing. */
   readonly modelCall?: ModelCallInfo;
   readonly type: StepType | 'running' | 'waiting';

@@ -116,7 +116,7 @@ function printEvaluations(
   const continued = continuedLine(outcome);
   if (continued !== null) print(continued);
   for (const line of shown
-    ? [guardLine(shown), compactionLine(shown), steeringLine(shown), modelCallLine(shown)]
+    ? [guardLine(shown), steeringLine(shown), compactionLine(shown), modelCallLine(shown)]
     : [])
     if (line !== null) print(paint('dim', line));
   if (step && step.notes.length > 0)

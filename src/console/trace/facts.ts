@@ -71,7 +71,6 @@ const known: Readonly<Record<string, string>> = {
   toolsChanged: 'the list of tools changed',
   toolsMissing: 'tools of a server were missing',
   resultCut: 'a result was truncated',
-  summaryFailed: 'the summary of earlier messages failed',
   usageUnknown: 'usage unknown',
   contentLeakDropped: 'leaked tool syntax dropped from the text',
   looksLikeToolCall: 'the text looks like a tool call',
@@ -80,6 +79,7 @@ const known: Readonly<Record<string, string>> = {
 /** Returns the text of the record's notes; `name:call` is about one call. */
 function notesOf(notes: readonly string[]): Fact[] {
   const names = new Set(notes.map((note) => note.split(':')[0] ?? note));
+  names.delete('summaryFailed'); // a fact of its compaction
   return [...names].map((name) => {
     const text = own(known, name);
     return text === undefined ? { text: 'note', code: name } : { text };

@@ -43,6 +43,17 @@ const steering = object(
 
 const compactionKind = oneOfTexts(['tool_results', 'summary']);
 
+const compactions = list(
+  object({
+    id: text,
+    kind: compactionKind,
+    reason: oneOfTexts(['threshold', 'context_length']),
+    messages: count,
+    tokensBefore: number,
+    tokensAfter: number,
+  }),
+);
+
 const guards = list(
   object(
     {
@@ -79,18 +90,10 @@ const stepSchema = object(
     model: text,
     fallback: text,
     steering,
-    guards,
-    compactions: list(
-      object({
-        id: text,
-        kind: compactionKind,
-        messages: count,
-        tokensBefore: count,
-        tokensAfter: count,
-        reason: oneOfTexts(['threshold', 'context_length']),
-      }),
-    ),
+    compactions,
     compactionUsage: ref('Usage'),
+    compacts: flag,
+    guards,
     modelCall,
   },
 );
