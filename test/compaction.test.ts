@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../src/inference/estimate-tokens.ts';
 import { modelCallFailed } from '../src/inference/inference-error.ts';
 import { Messages } from '../src/messages/messages.ts';
+import { continuedBecause } from '../src/trace/continued-because.ts';
 import {
   call,
   isSummaryRequest,
@@ -190,6 +191,9 @@ describe('compaction', () => {
         reason: 'the conversation was too long for the model, continued with a shorter request',
         context: { handling: 'compact' },
       });
+      expect(continuedBecause(step.outcome!)).toContain(
+        'Continued with a shorter request because the conversation was too long for the model',
+      );
       const next = all[all.indexOf(step) + 1]!;
       expect(next.type).toBe('final');
       expect(next.compactions).toMatchObject([{ kind: 'summary', reason: 'context_length' }]);

@@ -48,7 +48,7 @@ export const earlierResultTool: AnyTool = defineTool({
   idempotent: true,
   maxResultChars: 20_000,
   execute: async (args, context) => {
-    const { id, offset = 0 } = args as unknown as ResultArgs; // checked against the schema
+    const { id, offset = 0 }: ResultArgs = args;
     const message = await foundResult(id, context as ReadingContext);
     if (message === null)
       throw new Error(

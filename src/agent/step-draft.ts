@@ -233,8 +233,7 @@ export class StepDraft {
   }
 
   get hasOpenCalls(): boolean {
-    for (let i = 0; i < this.calls.length; i++) if (!this.results[i]) return true;
-    return false;
+    return this.calls.some((_call, i) => !this.results[i]);
   }
 
   /** Indexes of the calls without a result. */

@@ -12,7 +12,7 @@ const FEWEST = 100;
 const CONVERSATION = 'conversation_to_record';
 const RECORD = 'record_so_far';
 
-/** What the model is told that writes a summary. */
+/** Prompt of the model that writes a summary. */
 export const summaryPrompt = (words: number): string =>
   `You keep the record of a long conversation between a user and an assistant that has tools. Your record replaces these messages: the assistant continues the conversation with nothing else of them. Write down, briefly and exactly:
 - Goal: what the user wants, with all limits and preferences that the user has stated.

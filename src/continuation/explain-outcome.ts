@@ -46,11 +46,18 @@ export function outcomeParts(outcome: ContinuationOutcomeJSON): ExplanationParts
   };
 }
 
-/** Explains that the run continued with another model; undefined if it did not. */
+/** Explains that the run continued with another model or a shorter request; undefined if it did not. */
 function modelChange(evaluations: readonly ContinuationEvaluation[]): ExplanationParts | undefined {
   for (const evaluation of evaluations) {
     const facts = factsOf(evaluation);
-    if (facts.kind !== 'error' || facts.fallback === undefined) continue;
+    if (facts.kind !== 'error') continue;
+    if (facts.handling === 'compact')
+      return {
+        lead: 'Continued with a shorter request because',
+        because: 'the conversation was too long for the model',
+        detail: '',
+      };
+    if (facts.fallback === undefined) continue;
     const { model = 'the model', code, message = '', fallback } = facts;
     return {
       lead: `Continued with ${fallback} because`,

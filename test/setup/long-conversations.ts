@@ -1,3 +1,4 @@
+import type { Call } from '../../src/tools/tool.ts';
 import { AgentBuilder, defineTool, type InferenceDriver, type Message, type Tool } from 'onward';
 import type { InferenceRequest, InferenceResponse } from 'onward/drivers';
 import { estimateTokens } from '../../src/inference/estimate-tokens.ts';
@@ -95,9 +96,9 @@ export const look = (characters: number = 2_000): Tool =>
 export const longAgent = (
   model: InferenceDriver,
   characters?: number,
-): AgentBuilder<{}, string, string> =>
+): AgentBuilder<{}, string, 'agent', Call> =>
   AgentBuilder.base()
     .withModel(model)
     .withSystemPrompt('You help.')
     .withTools(look(characters))
-    .withMaxSteps(1_000) as never; // the calls do not matter
+    .withMaxSteps(1_000);
