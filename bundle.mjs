@@ -48,7 +48,7 @@ const { output } = await bundle.write({
       // modules beside all others: a page that needs one of them does not load what errors need
       {
         name: 'leaf',
-        test: /src\/(?:(?!index|line-feeds)[a-z0-9-]+\.ts|events\/hidden-args|agent\/broadcast-status)/,
+        test: /src\/(?:(?!index|line-feeds)[a-z0-9-]+\.ts|events\/(?:hidden-args|compaction-text)|agent\/broadcast-status)/,
         priority: 3,
       },
       {
@@ -69,7 +69,7 @@ const { output } = await bundle.write({
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|step-guards|ask-guards|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
+        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|step-guards|ask-guards|compactor|compaction-aim|context-size|plan-compaction|model-view|write-summary|summary-text|json-schema\/(?:formats|pattern-run|text-rules))|inference\/(?!context-window|list-windows)[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],

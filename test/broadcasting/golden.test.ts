@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { defineTool, ErrorPolicy } from 'onward';
+import { defineTool, ErrorPolicy, Message } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { envelopeTypes } from '../../src/ui/read-envelope.ts';
@@ -62,6 +62,18 @@ const scenarios: Record<string, () => Promise<Live>> = {
     const running = live.run(agent, asked());
     await clock.advance(10);
     await running;
+    return live;
+  },
+
+  async compacted() {
+    const live = new Live();
+    const builder = scripted([final('Hello Ada.')]).withCompaction({
+      atTokens: 250,
+      keepTurns: 1,
+      model: DeterministicDriver.fromResponses('Ada asked about lamps.'),
+    });
+    const before = asked('Lamps? '.repeat(200)).withMessages(Message.assistant('We have lamps.'));
+    await live.run(builder.build(), before.withUserMessage('Hello'));
     return live;
   },
 
