@@ -13,6 +13,7 @@ import { awaitsInput, takeInputs, type OpenInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import type { BlockedCalls } from './step-guards.ts';
 import { sentence, withoutFullStop } from '../sentence.ts';
 import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import { toolSchema } from './agent-options.ts';
@@ -50,6 +51,11 @@ function rejectOthers(run: Run, draft: StepDraft): void {
           ? `Call ${show(call.name)} through ${found.callTool}, with its name and arguments. It was not run.`
           : unknownTool(call.name, toolNames),
       );
+}
+
+/** Answers the calls that a guard blocks. None of them has run. */
+export function blockCalls(run: Run, draft: StepDraft, { places, text }: BlockedCalls): void {
+  for (const place of places) new ToolCallRunner(run, draft, place).close('blocked', text);
 }
 
 /** Whether the step offered the tool, itself or through the tool that calls found ones. */
