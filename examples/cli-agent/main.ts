@@ -4,7 +4,7 @@
  *
  *   npm run build && npx jiti examples/cli-agent/main.ts [folder]
  *
- * It looks after the files of a folder, this one unless you name another. The model is a stand-in, so that it runs
+ * It looks after the files of a folder, this one unless you name another. The model is scripted, so that it runs
  * without a key; agent.ts has the line that makes it real.
  */
 import { stdin, stdout } from 'node:process';

@@ -14,7 +14,7 @@ const publish = defineTool({
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
 /** Wants to publish whatever stands in quotes, and then reports the result. */
 const model: InferenceDriver = {
-  name: 'stand-in',
+  name: 'scripted',
   infer: async ({ messages }) => {
     const last = messages.last();
     const title = /"(.+)"/.exec(last?.text ?? '')?.[1];

@@ -184,7 +184,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.get(id, options);
   }
 
-  /** Leaves nothing of it behind; work on it ends without another word. */
+  /** Deletes a session and all its data; work on it ends without an event. */
   async delete(sessionId: string, { owner }: OwnerOptions): Promise<void> {
     const row = await this.#lookup.owned(sessionId, owner);
     await this.#lookup.store.delete(row.id);
@@ -262,7 +262,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return (await this.#lookup.load(await this.#owned(sessionId, options))).state;
   }
 
-  /** Listens to the events of every session that this process works on, each after it was written down. */
+  /** Listens to the events of every session that this process works on, each after it is stored. */
   wiretap(listener: (event: SessionEvent) => void): () => void {
     return this.#worker.listeners.listen(null, listener);
   }
