@@ -4,7 +4,7 @@ import type { FromJsonSchema } from './from-json-schema.ts';
 import { jsonSchemaCheck, type Checked, type JsonSchema } from './json-schema-check.ts';
 import { withoutFullStop } from '../sentence.ts';
 
-export type { Checked, JsonSchema };
+export type { Checked, JsonSchema } from './json-schema-check.ts';
 
 interface Issue {
   readonly message: string;
