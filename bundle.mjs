@@ -116,11 +116,11 @@ copyFileSync('src/react/styles.css', 'dist/react/styles.css');
 // TypeScript refuses an import of which it knows nothing
 writeFileSync('dist/react/styles.css.d.ts', 'export {};\n');
 
-// what others wrote goes with its licence; vite does the same for the console
+// what others wrote goes with its license; vite does the same for the console
 const folders = output
   .flatMap(({ moduleIds = [] }) => moduleIds)
   .flatMap((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
-const licences = [...new Set(folders)].toSorted().map((folder) => {
+const licenses = [...new Set(folders)].toSorted().map((folder) => {
   const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`));
   const file = `${folder}/LICENSE`;
   const text = existsSync(file)
@@ -130,5 +130,5 @@ const licences = [...new Set(folders)].toSorted().map((folder) => {
 });
 writeFileSync(
   'dist/licenses.txt',
-  `# Licenses\n\nThese packages are contained in the files here:\n\n${licences.join('\n')}`,
+  `# Licenses\n\nThese packages are contained in the files here:\n\n${licenses.join('\n')}`,
 );

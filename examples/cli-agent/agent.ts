@@ -29,7 +29,7 @@ export function fileAgent(folder: string): Agent {
   });
   const deleteFile = defineTool({
     name: 'delete_file',
-    description: 'Deletes a file for good.',
+    description: 'Deletes a file permanently.',
     parameters: file,
     needsApproval: true,
     execute: async ({ file }) => {

@@ -15,7 +15,7 @@ import { fileAgent } from './agent.ts';
 const agent = fileAgent(process.argv[2] ?? '.');
 agent.wiretap(show);
 
-// read by an iterator, which keeps the lines that come before anybody asks
+// read by an iterator, which keeps the lines that come before the first read
 const lines = createInterface({ input: stdin })[Symbol.asyncIterator]();
 
 /** Null at the end of the input. */

@@ -22,7 +22,7 @@ import * as z from 'zod';
 
 const cancelMeeting = defineTool({
   name: 'cancel_meeting',
-  description: 'Takes a meeting out of the calendar of everybody.',
+  description: 'Deletes a meeting from the calendars of all guests.',
   parameters: z.object({ time: z.string() }),
   needsApproval: true,
   execute: ({ time }) => `the meeting at ${time} is cancelled`,

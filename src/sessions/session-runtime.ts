@@ -192,7 +192,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     this.#feeds.end(row.id);
   }
 
-  /** Drops what no next turn needs of idle sessions that did not change since, in batches that hold up nothing else. */
+  /** Drops what no next turn needs of idle sessions that did not change since, in batches that block nothing else. */
   async prune(options: PruneOptions): Promise<Dropped> {
     return this.#lookup.store.prune(upkeepRequest(options));
   }

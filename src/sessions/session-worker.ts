@@ -49,7 +49,7 @@ export interface WorkerOptions {
 
 /** Most sessions that one sweep takes past a shared queue. What a dead process has left is not limited. */
 const MOST_OVERDUE = 100;
-/** Longest wait for interrupted runs to write down how far they came; without that, their leases expire. */
+/** Longest wait for interrupted runs to store their progress; without that, their leases expire. */
 const HANDOVER_MS = 3_000;
 
 /** One worker of possibly many on the same store: gives sessions that need work their turn, and claims them. */

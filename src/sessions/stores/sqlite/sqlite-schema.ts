@@ -6,7 +6,7 @@
  *
  * Each brings a file from the version before to the next. None is ever changed: a test compares their hashes, and
  * another one opens files of each version. A migration only adds, so that processes of the previous release can keep the
- * file open; one that they cannot live with sets `compatibility.oldest` to its own version.
+ * file open; one that they cannot work with sets `compatibility.oldest` to its own version.
  */
 export const migrations: readonly string[] = [
   `
