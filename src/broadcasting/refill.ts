@@ -58,7 +58,7 @@ export async function readRefill(
   return unfinished.length === 0 ? page : { ...page, unfinished };
 }
 
-/** Notice for a reader that polls: nothing else tells it that nothing is sent because the worker is gone. */
+/** Notice for a reader that polls: nothing is sent to it because the worker is gone. */
 async function lostWorker(
   runtime: SessionRuntime,
   sessionId: string,

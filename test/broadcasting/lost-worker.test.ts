@@ -31,7 +31,7 @@ function stage() {
     beforePiece: (text: string) => (text === 'upon a time.' ? stopped() : undefined),
   };
   const driver = pacedDriver(pace, [ScenarioStep.stream(['Once ', 'upon a time.'])]);
-  // nobody reads the text of the process that dies
+  // without a reader, the process that dies asks for the whole answer
   const infer: typeof driver.infer = async (...request) => {
     await stopped();
     return driver.infer(...request);
@@ -62,7 +62,7 @@ function stage() {
 describe('a worker that dies', () => {
   it('is a part of the message that useChat shows, and so is the next worker', async () => {
     const { web, kill, said, takeOver } = stage();
-    const response = await handlerOn(web)(post(submit('Tell me a story.')));
+    const response = await handlerOn(web)(post(submit('A story, please.')));
     const [first, second] = response.body!.tee();
     const reader = first.getReader();
     let text = '';
@@ -107,13 +107,13 @@ describe('a worker that dies', () => {
     let view: SessionView | undefined;
     const quiet = { minMs: 30, maxMs: 60 };
     const shown = connectSession(source, (next) => (view = next), { quiet });
-    await web.send(id, 'Tell me a story.', ann);
+    await web.send(id, 'A story, please.', ann);
     await said;
     await until(() => view?.state.messages.at(-1)?.content === 'Once ');
     kill();
     await until(() => view?.state.isWorkerLost);
     expect(view?.state.messages.map(({ role, content }) => [role, content])).toEqual([
-      ['user', 'Tell me a story.'],
+      ['user', 'A story, please.'],
       ['assistant', 'Once '],
       ['status', 'The worker stopped answering. Waiting for another worker…'],
     ]);
