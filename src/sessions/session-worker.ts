@@ -128,9 +128,9 @@ export class SessionWorker {
     return this.#isHandingOver;
   }
 
-  /** Why no message can be taken now, before anything is stored. */
-  refusal(): AgentError | null {
-    return this.#dispatch.refusal();
+  /** Why no message of this owner can be taken now, before anything is stored. */
+  refusal(owner: string): AgentError | null {
+    return this.#dispatch.refusal(owner);
   }
 
   /** A session needs work, and the store knows which: every request comes in here. */

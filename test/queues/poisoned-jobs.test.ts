@@ -1,0 +1,61 @@
+import { createPostgresBackend, Queue } from 'bullmq';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { bullQueue } from 'onward/queues/bullmq';
+import { describeServers } from '../setup/bull-servers.ts';
+import { idsOf, workWith } from '../setup/queue-work.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 90_000 });
+
+const poison: readonly unknown[] = [
+  null,
+  7,
+  'text',
+  [],
+  {},
+  { sessionId: null },
+  { sessionId: { $ne: null } },
+  { sessionId: '../etc' },
+  { sessionId: 'x'.repeat(100_000) },
+  { sessionId: 'odd-owner', owner: { toString: 1 }, agent: 5 },
+  { sessionId: 'long-owner', owner: '\u202e"\'\\;😀'.repeat(2_000), agent: 'here' },
+  { sessionId: 'proto', owner: '__proto__', agent: '__proto__' },
+];
+let prefixes = 0;
+
+describeServers('jobs that another program has written', (server) => {
+  it('are dropped, or are a session that the store does not have, and delay no other job', async () => {
+    const { url } = server();
+    const prefix = `poisoned_${prefixes++}`;
+    const isPostgres = url.startsWith('postgres');
+    const errors: Error[] = [];
+    const open = () => {
+      const onError = (error: Error): void => void errors.push(error);
+      const queue = bullQueue({ connection: url, prefix, concurrency: 2, onError });
+      onTestFinished(() => queue.drain());
+      return queue;
+    };
+    const sender = open();
+    await sender.add('first', { owner: 'a', agent: 'here' });
+    const other = new Queue(
+      'sessions',
+      {
+        prefix,
+        connection: isPostgres ? { connectionString: url, schema: prefix } : { url },
+        ...(isPostgres && { backend: createPostgresBackend }),
+      } as never,
+      ...((isPostgres ? [createPostgresBackend] : []) as never[]),
+    );
+    other.on('error', () => {}); // the test ends its server
+    onTestFinished(() => other.close());
+    for (const data of poison) await other.add('session', data);
+    for (const id of idsOf('s', 20)) await sender.add(id, { owner: 'a', agent: 'here' });
+    const work = workWith(open(), { ms: 0, agents: ['here'] });
+    await expect.poll(() => work.began.filter((id) => /^(?:s\d+|first)$/.test(id)).length).toBe(21);
+    await expect.poll(() => other.getJobCountByTypes('waiting', 'prioritized', 'active')).toBe(0);
+    const known = [...idsOf('s', 20), 'first', 'odd-owner', 'long-owner', 'proto'];
+    expect(work.began.filter((id) => !known.includes(id))).toEqual([]);
+    // one report for all of them
+    expect(errors.length).toBeLessThanOrEqual(1);
+    for (const { message } of errors) expect(message.length).toBeLessThan(1_000);
+  });
+});
