@@ -60,15 +60,15 @@ export interface ExecutionQueue {
   drain(): Promise<void>;
 }
 
-/** How many sessions an owner may let wait for each one that the queue still has room for. */
-const PER_ROOM = 9;
+/** How many sessions an owner may let wait for each one that the queue can still take. */
+const PER_FREE = 9;
 
 /**
  * Whether one more session of an owner may wait. One owner alone fills nine tenths of a queue: the rest is for owners
  * with fewer sessions, so that none can shut out the others.
  */
 export const mayWait = (maxWaiting: number, waiting: number, ofOwner: number): boolean =>
-  ofOwner < PER_ROOM * (maxWaiting - waiting);
+  ofOwner < PER_FREE * (maxWaiting - waiting);
 
 export const queueFull = (waiting: number): AgentError =>
   new AgentError(

@@ -123,7 +123,7 @@ export class WorkDispatch {
     let refused = 0;
     for await (const row of this.#rows(ids)) {
       const isAdded = await this.#addEntry(row.id, { owner: row.owner, agent: row.agent, isLost });
-      // full for this owner: there may be room for others
+      // full for this owner, perhaps not for others
       if (!isAdded && (queue.isFull || ++refused === READ_AT_A_TIME)) return;
     }
   }
