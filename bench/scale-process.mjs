@@ -97,7 +97,8 @@ const tasks = {
   /** Sends to many new sessions and waits for all of them. */
   async many({ sessions, calls }) {
     const ids = [];
-    for (let i = 0; i < sessions; i++) ids.push((await runtime.create({ owner, agent: 'bench' })).id);
+    for (let i = 0; i < sessions; i++)
+      ids.push((await runtime.create({ owner, agent: 'bench' })).id);
     const began = now();
     await Promise.all(
       ids.map((id) => runtime.send(id, JSON.stringify({ calls }), { owner, wait: true })),

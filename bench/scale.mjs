@@ -249,5 +249,9 @@ async function idle(bus, queue, { agents = 1, workers = 4 } = {}) {
   end();
   const value = round((after - before) / (IDLE_MS / 1000) / workers, 1);
   print({ case: 'idle', bus, queue, workers, agents, statements_per_second_and_worker: value });
-  bars[`idle_${bus}_${queue}_${workers}_workers_${agents}_agents`] = { value, limit: 10, pass: value < 10 };
+  bars[`idle_${bus}_${queue}_${workers}_workers_${agents}_agents`] = {
+    value,
+    limit: 10,
+    pass: value < 10,
+  };
 }
