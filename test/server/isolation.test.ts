@@ -45,6 +45,16 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     authorisePusher: (id) => ({
       body: { socket_id: '1.2', channel_name: `private-agent.${id}` },
     }),
+    // a session of ann, whose result only ann gets
+    mcp: (id) => ({
+      headers: { accept: 'application/json, text/event-stream' },
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'support', arguments: { sessionId: id } },
+      },
+    }),
     listWorkers: () => ({}),
     readQueue: () => ({}),
     listParked: () => ({ query: '?owner=ann&limit=10' }),
@@ -55,7 +65,7 @@ const open = new Set(['health', 'openapi']);
 /** Routes over the work of all owners, closed to owners. */
 const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryParked']);
 /** Routes without a session in their path. */
-const withoutSession = new Set(['info', 'listSessions', 'createSession']);
+const withoutSession = new Set(['info', 'listSessions', 'createSession', 'mcp']);
 
 /** Status for ann if it is not the documented one: her session is paused, and has no such ref, rule or question. */
 const toOwner: Readonly<Record<string, number>> = {

@@ -1,4 +1,5 @@
 import { defineTool, type SessionRuntime, type SessionRuntimeOptions, type Tool } from 'onward';
+import { mcpServer } from 'onward/mcp/server';
 import { agentServer, type AgentServer, type AgentServerOptions } from 'onward/server';
 import { ScenarioStep } from 'onward/testing';
 import { expect, onTestFinished } from 'vitest';
@@ -91,6 +92,7 @@ export function setup({
     name: 'test',
     store: 'SQLite',
     rateLimit: null,
+    mcp: mcpServer({ runtime }),
     onError: (error) => errors.push(error),
     ...options,
   });

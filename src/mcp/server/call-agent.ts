@@ -46,10 +46,14 @@ export class AgentCaller {
   readonly #runtime: SessionRuntime;
   readonly #waitMs: number;
   readonly #waits: Map<string, Promise<unknown>> = new Map();
+  readonly #closing: Promise<void>;
+  /** Ends all waits: each call returns what is true now. */
+  close: () => void = () => {};
 
   constructor(runtime: SessionRuntime, waitMs: number) {
     this.#runtime = runtime;
     this.#waitMs = waitMs;
+    this.#closing = new Promise((resolve) => (this.close = resolve));
   }
 
   /** Begins a call, or continues one with the answers of the user. */
@@ -149,7 +153,7 @@ export class AgentCaller {
     });
     if (report) reportProgress(this.#runtime, followed, report, over.signal).catch(() => {}); // the result counts
     try {
-      await Promise.race([this.#wait(followed), limit, aborted]);
+      await Promise.race([this.#wait(followed), limit, aborted, this.#closing]);
     } finally {
       over.abort();
       release();

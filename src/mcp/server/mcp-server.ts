@@ -54,12 +54,14 @@ export interface AgentMcpServer {
   ): Promise<Response>;
   /** Serves one client over stdio. */
   stdio(options: McpStdioOptions): Promise<McpStdioConnection>;
-  /** Ends all requests and connections. Runs continue, and the runtime stays open. */
+  /** Ends all calls, with an answer, and all connections. Runs continue, and the runtime stays open. */
   close(): Promise<void>;
 }
 
 type ServerPackage = typeof import('@modelcontextprotocol/server');
 
+/** Milliseconds that calls have for an answer when the server closes: one may wait for the user. */
+const LAST_MS = 1_000;
 /** Most bytes of one message over stdio. */
 const MAX_MESSAGE_BYTES = 4_000_000;
 
@@ -73,6 +75,7 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
   const caller = new AgentCaller(runtime, whole('mcpServer waitMs', options.waitMs ?? 45_000));
   const slots = callSlots(whole('mcpServer maxCalls', options.maxCalls ?? 20));
   const connections = new Set<McpStdioConnection>();
+  const running = new Set<Promise<unknown>>();
   let isClosed = false;
   let http: Promise<McpHttpHandler> | null = null;
 
@@ -120,7 +123,13 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
           // oxlint-disable-next-line typescript/no-deprecated -- older clients say what they can once, not in each request
           server.getClientCapabilities();
         const wire: Wire = { mcp, owner, args: params.arguments, context, declared, era, isHttp };
-        return (await call(tool, wire)) as never; // what the protocol has, and the package checks it
+        const calling = call(tool, wire);
+        running.add(calling);
+        try {
+          return (await calling) as never; // what the protocol has, and the package checks it
+        } finally {
+          running.delete(calling);
+        }
       });
       return made;
     };
@@ -174,11 +183,19 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
     },
     async close() {
       isClosed = true;
+      caller.close();
+      if (running.size > 0) {
+        await Promise.race([Promise.all(running), after(LAST_MS)]);
+        // the answers leave in a later turn
+        await after(10);
+      }
       await Promise.all([...connections].map((connection) => connection.close()));
       await (await http?.catch(() => null))?.close();
     },
   };
 }
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
 /** The owner of a request, as `fetch` has passed it on. */
 function ownerIn(authInfo: unknown): string {
