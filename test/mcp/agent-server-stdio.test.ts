@@ -102,11 +102,11 @@ describe.each(generations)('onward mcp, for a client of the %s generation', (gen
     leave.abort('enough');
     expect(await calling).toBe('left');
     await until(() => effects().includes('slow aborted'));
-    // the connection goes on
+    // the connection stays open
     expect((await call('support', { message: 'hi' })).value.output).toBe('1: hi');
   });
 
-  it('D73: a run goes on in another process after a kill, and the client gets its result there', async () => {
+  it('D73: a run continues in another process after a kill, and the client gets its result there', async () => {
     const { client, effects, runtime } = await setup();
     const first = await client({ generation });
     first.call('support', { message: 'call slow {"ms":3000}' }).catch(() => {});

@@ -8,6 +8,7 @@ import {
   operator,
   requestFor,
   setup,
+  unusedMcp,
   waitingSession,
   type AskOptions,
   type Setup,
@@ -78,7 +79,7 @@ const toOwner: Readonly<Record<string, number>> = {
 const pusher = { key: 'app', secret: 'shh-this-is-secret' };
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const routes = operations(
-  agentServer({ runtime: silent, owner: () => null, pusher, admin: () => null }),
+  agentServer({ runtime: silent, owner: () => null, pusher, mcp: unusedMcp, admin: () => null }),
 );
 
 const pathOf = (path: string, id: string): string =>

@@ -66,7 +66,7 @@ function nextOf(
   if (status === 'waiting' && !isAsked) return `After it was resumed, ${again}.`;
   if (status === 'waiting')
     return (
-      'You cannot give this answer yourself. Tell the user what waits. They answer in the app or console of this server, or ' +
+      'You cannot give this answer yourself. Show the user what waits. They answer in the app or console of this server, or ' +
       `with \`onward approve ${id}\`, \`onward deny ${id}\` or \`onward answer ${id}\`. Afterwards, ${again}.`
     );
   if (status === 'stopped')

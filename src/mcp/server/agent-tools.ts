@@ -38,7 +38,7 @@ const inputSchema: JsonObject = {
       type: 'string',
       minLength: 1,
       maxLength: MAX_MESSAGE,
-      description: 'What to ask or to tell the agent. Required without sessionId.',
+      description: 'The message to the agent. Required without sessionId.',
     },
     sessionId: {
       type: 'string',

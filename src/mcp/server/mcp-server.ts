@@ -151,10 +151,15 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
         http = null;
         throw error;
       });
-      return handler.fetch(request, {
+      const response = await handler.fetch(request, {
         authInfo: { token: '', clientId: '', scopes: [], extra: { owner: checkedOwner(owner) } },
         ...(body !== undefined && { parsedBody: body }),
       });
+      const headers = new Headers(response.headers);
+      // a conversation of one owner
+      headers.set('cache-control', 'no-store, no-transform');
+      headers.delete('connection');
+      return new Response(response.body, { status: response.status, headers });
     },
     async stdio({ owner, stdin, stdout }) {
       checkedOwner(owner);

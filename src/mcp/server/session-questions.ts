@@ -162,7 +162,7 @@ export const waitingFor = (session: Session): JsonObject[] =>
     })),
   ].slice(0, MAX_QUESTIONS);
 
-/** An answer may come a second time, or after somebody has answered elsewhere. The session shows what is true now. */
+/** An answer may come a second time, or after the user has answered elsewhere. The session shows what is true now. */
 const settledElsewhere = new Set([
   'unknown_approval',
   'unknown_input',
