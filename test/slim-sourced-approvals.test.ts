@@ -4,7 +4,6 @@ import {
   ErrorPolicy,
   SlimAgentStateSerializer,
   SlimSerializationConfig,
-  type Agent,
   type AnyTool,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
@@ -23,12 +22,12 @@ const pay = (description: string, parameters: object): AnyTool =>
   mockTool('pay', 'paid', { description, parameters: parameters as never, needsApproval: true });
 
 /** An agent whose tool comes from a source, as those of MCP servers do. */
-const agentOf = (steps: readonly ScenarioStep[], tool: AnyTool): Agent =>
+const agentOf = (steps: readonly ScenarioStep[], tool: AnyTool) =>
   createAgent({
     model: DeterministicDriver.fromSteps(...steps),
     capabilities: [{ name: 'warehouse', tools: () => ({ tools: [tool] }) }],
     errorPolicy: quick,
-  }) as Agent;
+  });
 
 const paused = async (tool: AnyTool): Promise<AgentState> =>
   AgentState.from(
@@ -79,7 +78,7 @@ it('an approval counts for the tool of a nested agent that was shown, also after
     pay('Pays.', schema),
   );
   const state = await first.run('go');
-  const [{ callId = '' } = {}] = state.pendingApprovals;
+  const { callId } = state.pendingApprovals[0]!;
   const again = slim.deserialize(JSON.parse(JSON.stringify(slim.serialize(state))));
   const changed = pay('Pays everyone.', schema);
   const second = family([final('done')], [final('paid')], changed);

@@ -107,7 +107,7 @@ describe.each(generations)('agents as tools for clients of the %s generation', (
     ])
       expect(await call('support', args)).toMatchObject({ isError: true });
     expect(effects()).toEqual([]);
-    const [{ callId = '' } = {}] = (await runtime.get(sessionId, ofAnn)).pendingApprovals;
+    const { callId } = (await runtime.get(sessionId, ofAnn)).pendingApprovals[0]!;
     await runtime.approve(sessionId, callId, { ...ofAnn, wait: true });
     const done = await call('support', { sessionId });
     expect(done.value).toMatchObject({ status: 'completed', output: 'got removed lamp' });

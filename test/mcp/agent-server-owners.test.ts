@@ -22,8 +22,8 @@ describe('owners', () => {
       expect(said.text.replaceAll(sessionId, 'none')).toBe(missing.text);
     }
     // with the state of a question that ann got
-    const [{ callId = '', argsHash, executionId } = {}] = (await runtime.get(sessionId, ofAnn))
-      .pendingApprovals;
+    const [pending] = (await runtime.get(sessionId, ofAnn)).pendingApprovals;
+    const { callId, argsHash, executionId } = pending!;
     const refs = { question_1: { kind: 'approval', id: callId, argsHash, executionId } };
     const forged = await bob.client.callTool({
       name: 'support',

@@ -58,7 +58,7 @@ describe('approvals and questions', () => {
       answers: () => ({ action: 'accept', content: { name: names.shift() } }),
     });
     const { value } = await call('support', { message: 'call greet' });
-    expect(value.output).toBe('got hello Ann');
+    expect(value.output).toBe('got hello "Ann"');
     expect(asked.map(({ message }) => String(message).split('\n')[0])).toEqual([
       'greet of "support" asks: What is your \\u202ename?',
       'greet of "support" asks: What is your \\u202ename?',
@@ -86,18 +86,14 @@ describe('approvals and questions', () => {
     const answers = new Promise<never>(() => {});
     const { client } = await httpClient(url, 'token-a', { answers: () => answers });
     const params = { name: 'support', arguments: remove };
-    const asked = (await client.callTool(params, {
-      allowInputRequired: true,
-    } as never)) as never as {
-      requestState: string;
-      inputRequests: Record<string, unknown>;
-    };
-    const [key = ''] = Object.keys(asked.inputRequests);
-    const { requestState } = asked;
+    const asked = await client.callTool(params, { allowInputRequired: true });
+    if (!('inputRequests' in asked)) throw new Error('it asks nothing');
+    const [key = ''] = Object.keys(asked.inputRequests ?? {});
+    const { requestState = '' } = asked;
     const again = {
       ...params,
       requestState,
-      inputResponses: { [key]: { action: 'accept', content: { decision: 'approve' } } },
+      inputResponses: { [key]: { action: 'accept' as const, content: { decision: 'approve' } } },
     };
     const other = mcpServer({ runtime });
     const api = agentServer({ runtime, owner: () => 'ann', mcp: other });
@@ -110,7 +106,7 @@ describe('approvals and questions', () => {
       answers: () => answers,
     });
     for (let i = 0; i < 2; i++) {
-      const { structuredContent } = await elsewhere.client.callTool(again as never);
+      const { structuredContent } = await elsewhere.client.callTool(again);
       expect(structuredContent).toMatchObject({ status: 'completed', output: 'got removed lamp' });
     }
     expect(effects()).toEqual(['removed lamp']);

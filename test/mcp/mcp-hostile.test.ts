@@ -48,7 +48,7 @@ describe('a hostile list of tools', () => {
     expect(paused.steps.at(1)?.results[0]?.value).toBe('called t777');
     expect(paused.pendingApprovals).toMatchObject([{ tool: 'bad__t5' }]);
     expect(calls()).toEqual(['t777']);
-    const [{ callId = '' } = {}] = paused.pendingApprovals;
+    const { callId } = paused.pendingApprovals[0]!;
     const done = await agent.resume(JSON.parse(JSON.stringify(paused)), {
       approvals: { [callId]: { approve: true } },
     });

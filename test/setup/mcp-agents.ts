@@ -11,7 +11,7 @@ const { final, toolCall } = ScenarioStep;
  * A model that does what the message says: `call <tool> <arguments>` calls the tool and then says what it returned,
  * `loop <tool>` calls it without end, anything else is repeated with its number in the conversation.
  */
-export function obedientDriver(): InferenceDriver {
+function obedientDriver(): InferenceDriver {
   const answering = ({ messages: given }: InferenceRequest): DeterministicDriver => {
     const messages = [...given];
     const at = messages.findLastIndex((one) => one.isUser() && one.metadata['synthetic'] !== true);
@@ -72,7 +72,7 @@ function tools(effects: string): readonly AnyTool[] {
             },
           });
         return answer.action === 'accept'
-          ? `hello ${String(answer.content?.['name'])}`
+          ? `hello ${JSON.stringify(answer.content?.['name'])}`
           : answer.action;
       },
     }),

@@ -52,8 +52,8 @@ async function connected(
   );
   if (answers)
     client.setRequestHandler('elicitation/create', async ({ params }) => {
-      asked.push(params as never);
-      return (await answers(params as never)) as never;
+      asked.push({ ...params });
+      return (await answers({ ...params })) as never;
     });
   onTestFinished(() => client.close().catch(() => {}));
   await client.connect(transport);

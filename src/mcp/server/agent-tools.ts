@@ -132,7 +132,7 @@ function outputOf(agent: AnyAgent): {
   if (!isRecord(moved)) return anything;
   try {
     const ready = readySchema(`The output of ${show(agent.name)}`, schema);
-    return { schema: moved as JsonObject, check: async (output) => (await ready.check(output)).ok };
+    return { schema: moved, check: async (output) => (await ready.check(output)).ok };
   } catch {
     return anything; // a keyword that other validators may know
   }
@@ -159,18 +159,20 @@ function movedRefs(value: JsonValue, isMap: boolean = false): JsonValue | undefi
   }
   if (!isRecord(value)) return value;
   const moved: [string, JsonValue][] = [];
-  for (const [key, inner] of Object.entries(value as JsonObject)) {
+  for (const [key, inner] of Object.entries(value)) {
     if (!isMap && key === '$schema') continue;
     if (!isMap && ownBase.has(key)) return undefined;
-    const isRef = !isMap && key === '$ref';
-    if (isRef && !(typeof inner === 'string' && inner.startsWith('#'))) return undefined;
-    const made = isRef
-      ? `#/properties/output${String(inner).slice(1)}`
-      : !isMap && data.has(key)
-        ? inner
-        : movedRefs(inner, !isMap && maps.has(key));
+    const made =
+      !isMap && key === '$ref'
+        ? movedRef(inner)
+        : !isMap && data.has(key)
+          ? inner
+          : movedRefs(inner, !isMap && maps.has(key));
     if (made === undefined) return undefined;
     moved.push([key, made]);
   }
   return Object.fromEntries(moved);
 }
+
+const movedRef = (ref: JsonValue): string | undefined =>
+  typeof ref === 'string' && ref.startsWith('#') ? `#/properties/output${ref.slice(1)}` : undefined;

@@ -176,11 +176,14 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
       );
       const { onclose } = transport;
       const closed = new Promise<void>((resolve) => {
-        transport.onclose = () => {
-          onclose?.();
-          connections.delete(connection);
-          resolve();
-        };
+        // not an event target
+        Object.assign(transport, {
+          onclose: () => {
+            onclose?.();
+            connections.delete(connection);
+            resolve();
+          },
+        });
       });
       const connection: McpStdioConnection = { closed, close: () => handle.close() };
       connections.add(connection);

@@ -44,7 +44,7 @@ export interface AskedState {
 }
 
 /** Most questions at once, and most rounds in which the same call asks. */
-export const MAX_QUESTIONS = 16;
+const MAX_QUESTIONS = 16;
 export const MAX_ROUNDS = 16;
 /** Most characters of arguments that a question shows: what cannot be shown whole is not asked here. */
 const MAX_ARGS = 4_000;
@@ -131,8 +131,8 @@ function inputQuestion(
   return { ref, elicitation: { message, requestedSchema: formSchema(schema) } };
 }
 
-const plainTypes: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
-const formats: readonly unknown[] = ['email', 'uri', 'date', 'date-time', undefined];
+const plainTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
+const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time', undefined]);
 
 /** Whether a form of the protocol can ask for it: plain fields, and lists of choices. */
 function isFlat(schema: JsonObject): boolean {
@@ -146,7 +146,7 @@ function isField(field: unknown): boolean {
   if (!isRecord(field)) return false;
   const { type, format, items } = field;
   if (type === 'array') return isRecord(items) && Array.isArray(items['enum']);
-  return plainTypes.includes(type) && formats.includes(format);
+  return plainTypes.has(type) && formats.has(format);
 }
 
 /** Describes what waits, for a client that cannot ask. */

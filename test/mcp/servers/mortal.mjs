@@ -19,8 +19,11 @@ const dieAt = (here) => {
 const isNext = (here) => here === point && !readFileSync(file, 'utf8').includes('killed');
 
 dieAt('start');
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, method, params } = JSON.parse(line);
+createInterface({ input: process.stdin }).on('line', (line) => {
+  void answer(JSON.parse(line));
+});
+
+async function answer({ id, method, params }) {
   if (method === 'server/discover') await write({ id, error: { code: -32601, message: 'no' } });
   else if (method === 'initialize') {
     dieAt('before connected');
@@ -49,4 +52,4 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
     await write(answer);
     dieAt('after answer');
   }
-});
+}
