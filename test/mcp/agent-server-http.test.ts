@@ -23,6 +23,7 @@ describe.each(generations)('agents as tools for clients of the %s generation', (
     const second = await call('support', { message: 'again', sessionId });
     expect(second.value).toEqual({ sessionId, status: 'completed', output: '2: again' });
     expect((await call('support', { sessionId })).value).toEqual(second.value);
+    expect(await call('the_invoice', { sessionId })).toMatchObject({ isError: true });
   });
 
   it('returns a typed output as structured content', async () => {

@@ -51,6 +51,18 @@ describe('approvals and questions', () => {
     expect(effects()).toEqual(['removed lamp']);
   });
 
+  it('asks for calls of one step together, and each has its own answer', async () => {
+    const { client, effects } = await setup();
+    const decisions = ['approve', 'deny'];
+    const { call, asked } = await client('a', {
+      answers: () => ({ action: 'accept', content: { decision: decisions.shift() } }),
+    });
+    const { value } = await call('support', { message: 'twice remove {"article":"lamp"}' });
+    expect(value.status).toBe('completed');
+    expect(asked).toHaveLength(2);
+    expect(effects()).toEqual(['removed lamp']);
+  });
+
   it('asks with the form of a tool, escapes its text, and asks again with what is wrong', async () => {
     const { client } = await setup();
     const names = ['A', 'Ann'];

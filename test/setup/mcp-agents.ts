@@ -9,7 +9,7 @@ const { final, toolCall } = ScenarioStep;
 
 /**
  * A model that does what the message says: `call <tool> <arguments>` calls the tool and then says what it returned,
- * `loop <tool>` calls it without end, anything else is repeated with its number in the conversation.
+ * `twice` calls it two times at once, `loop` without end, anything else is repeated with its number in the conversation.
  */
 function obedientDriver(): InferenceDriver {
   const answering = ({ messages: given }: InferenceRequest): DeterministicDriver => {
@@ -22,10 +22,14 @@ function obedientDriver(): InferenceDriver {
     const last = results.at(-1)?.text ?? null;
     if (verb === 'json') return DeterministicDriver.fromSteps(final(said.slice(5)));
     const isOver = verb !== 'loop' && last !== null;
-    if ((verb === 'call' || verb === 'loop') && !isOver) {
+    if (['call', 'twice', 'loop'].includes(verb) && !isOver) {
       const parsed = JSON.parse(args.join(' ') || '{}') as never;
       const call = toolCall(tool, parsed);
-      const calls = call.calls.map((one) => ({ ...one, id: `c${at}_${results.length}` }));
+      const count = verb === 'twice' ? 2 : 1;
+      const calls = Array.from({ length: count }, (_, i) => ({
+        ...call.calls[0]!,
+        id: `c${at}_${results.length + i}`,
+      }));
       return DeterministicDriver.fromSteps({ ...call, calls });
     }
     return DeterministicDriver.fromSteps(final(isOver ? `got ${last}` : `${number}: ${said}`));

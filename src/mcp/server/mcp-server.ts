@@ -163,10 +163,9 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
     },
     async stdio({ owner, stdin, stdout }) {
       checkedOwner(owner);
-      const [mcp, { serveStdio, StdioServerTransport }] = await Promise.all([
-        loadServer(),
-        import('@modelcontextprotocol/server/stdio'),
-      ]);
+      const mcp = await loadServer();
+      const { serveStdio, StdioServerTransport } =
+        await import('@modelcontextprotocol/server/stdio');
       const transport = new StdioServerTransport(stdin as never, stdout as never, {
         maxBufferSize: MAX_MESSAGE_BYTES,
       });
