@@ -80,7 +80,13 @@ describe.each(generations)('agents as tools for clients of the %s generation', (
     expect(working.isError).toBeUndefined();
     const { sessionId } = working.value;
     const busy = await call('support', { message: 'more', sessionId });
-    expect(busy).toMatchObject({ isError: true, value: { status: 'failed' } });
+    expect(busy).toMatchObject({
+      isError: true,
+      value: {
+        status: 'working',
+        explanation: 'The message was not sent. The agent is still working.',
+      },
+    });
     const result = await until(async () => {
       const { value } = await call('support', { sessionId });
       return value.status === 'completed' ? value : null;

@@ -65,13 +65,14 @@ describe('a client that leaves', () => {
   const slow = { message: 'call slow {"ms":30000}' };
   const newest = async (runtime: SessionRuntime) => (await runtime.list(ofAnn)).sessions[0];
 
-  it('cancels the run, which says so', async () => {
+  it.each(['cancels', 'is gone'])('stops the run, which says so: it %s', async (how) => {
     const { client, runtime, effects } = await setup();
-    const { call } = await client('a');
+    const { call, client: raw } = await client('a');
     const leave = new AbortController();
     const calling = call('support', slow, { signal: leave.signal }).catch(() => 'left');
     await until(() => effects().includes('slow started'));
-    leave.abort('enough');
+    if (how === 'cancels') leave.abort('enough');
+    else await raw.close();
     expect(await calling).toBe('left');
     await until(() => effects().includes('slow aborted'));
     const session = await until(async () => {

@@ -51,6 +51,27 @@ describe('approvals and questions', () => {
     expect(effects()).toEqual(['removed lamp']);
   });
 
+  it('shows no secret, and says that it is hidden', async () => {
+    const secret = `sk-proj-${'aB3d'.repeat(12)}`;
+    const { client, effects } = await setup();
+    const { call, asked } = await client('a', { answers: accept({ decision: 'approve' }) });
+    const { text } = await call('support', { message: `call remove {"article":"${secret}"}` });
+    expect(asked[0]!['message']).toContain('Hidden from view: /article.');
+    expect(JSON.stringify(asked) + text).not.toContain(secret);
+    expect(effects()).toEqual([`removed ${secret}`]);
+  });
+
+  it('does not ask for a call that it cannot show whole', async () => {
+    const { client, effects } = await setup();
+    const { call, asked } = await client('a', { answers: accept({ decision: 'approve' }) });
+    const message = `call remove {"article":"${'lamp '.repeat(1_000)}"}`;
+    const { value } = await call('support', { message });
+    expect(value.waitingFor).toEqual([
+      { tool: 'remove', asks: 'approval of a call with long arguments' },
+    ]);
+    expect([asked, effects()]).toEqual([[], []]);
+  });
+
   it('asks for calls of one step together, and each has its own answer', async () => {
     const { client, effects } = await setup();
     const decisions = ['approve', 'deny'];

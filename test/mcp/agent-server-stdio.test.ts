@@ -12,7 +12,7 @@ import { removeFolder } from '../setup/folders.ts';
 import { mcpAgents } from '../setup/mcp-agents.ts';
 import { stdioClient, type ClientOptions, type Generation } from '../setup/mcp-clients.ts';
 import { isAlive, toolsOf } from '../setup/mcp-servers.ts';
-import { until } from '../setup/sessions.ts';
+import { pause, until } from '../setup/sessions.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -104,6 +104,26 @@ describe.each(generations)('onward mcp, for a client of the %s generation', (gen
     await until(() => effects().includes('slow aborted'));
     // the connection stays open
     expect((await call('support', { message: 'hi' })).value.output).toBe('1: hi');
+  });
+
+  it('leaves a call open whose question the client cancels', async () => {
+    const { client, effects, runtime } = await setup();
+    const leave = new AbortController();
+    // an answer after the cancel does not count
+    const answers = async () => {
+      leave.abort('enough');
+      await pause(100);
+      return { action: 'accept', content: { decision: 'approve' } };
+    };
+    const { call } = await client({ generation, answers });
+    const calling = call('support', remove, { signal: leave.signal }).catch(() => 'left');
+    expect(await calling).toBe('left');
+    await pause(300);
+    const [session] = (await runtime().list(ofAnn)).sessions;
+    expect(session).toMatchObject({ status: 'paused', pendingApprovals: [{ tool: 'remove' }] });
+    // another call works
+    expect((await call('support', { message: 'hi' })).value.output).toBe('1: hi');
+    expect(effects()).toEqual([]);
   });
 
   it('D73: a run continues in another process after a kill, and the client gets its result there', async () => {

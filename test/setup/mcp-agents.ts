@@ -26,10 +26,9 @@ function obedientDriver(): InferenceDriver {
       const parsed = JSON.parse(args.join(' ') || '{}') as never;
       const call = toolCall(tool, parsed);
       const count = verb === 'twice' ? 2 : 1;
-      const calls = Array.from({ length: count }, (_, i) => ({
-        ...call.calls[0]!,
-        id: `c${at}_${results.length + i}`,
-      }));
+      const calls = Array.from({ length: count }).flatMap((_, i) =>
+        call.calls.map((one) => ({ ...one, id: `c${at}_${results.length + i}` })),
+      );
       return DeterministicDriver.fromSteps({ ...call, calls });
     }
     return DeterministicDriver.fromSteps(final(isOver ? `got ${last}` : `${number}: ${said}`));

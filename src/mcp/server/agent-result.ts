@@ -27,6 +27,14 @@ function resultOf(value: JsonObject): CallResult {
 export const failedCall = (explanation: string, sessionId?: string): CallResult =>
   resultOf({ ...(sessionId !== undefined && { sessionId }), status: 'failed', explanation });
 
+/** The result of a message that a session does not take now: what it does instead, and what to do. */
+export async function notSent(tool: AgentTool, session: Session): Promise<CallResult> {
+  const { output: _, ...now } = (await sessionResult(tool, session)).structuredContent;
+  const why = explanationOf(session, statusOf(session));
+  const result = resultOf({ ...now, explanation: `The message was not sent. ${why}` });
+  return { ...result, isError: true };
+}
+
 /** The result of a call: the answer of the agent, or why there is none, and what to do. */
 export async function sessionResult(tool: AgentTool, session: Session): Promise<CallResult> {
   const status = statusOf(session);

@@ -2,7 +2,7 @@ import { AgentError } from '../../errors/agent-error.ts';
 import { isRecord } from '../../json.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
-import { failedCall, sessionResult, type CallResult } from './agent-result.ts';
+import { failedCall, notSent, sessionResult, type CallResult } from './agent-result.ts';
 import { MAX_MESSAGE, type AgentTool } from './agent-tools.ts';
 import { reportProgress, type Followed, type Report } from './call-progress.ts';
 import {
@@ -103,7 +103,13 @@ export class AgentCaller {
     signal.throwIfAborted();
     const id = known?.sessionId ?? (await this.#create(tool.agent, owner));
     signal.throwIfAborted();
-    const sent = await this.#runtime.send(id, String(message), { owner });
+    let sent: Session;
+    try {
+      sent = await this.#runtime.send(id, String(message), { owner });
+    } catch (error) {
+      if (!AgentError.is(error) || !notNow.has(error.code)) throw error;
+      return notSent(tool, await this.#runtime.get(id, { owner }));
+    }
     return {
       sessionId: id,
       owner,
@@ -176,6 +182,9 @@ export class AgentCaller {
     return waiting;
   }
 }
+
+/** Codes of a session that takes no message now. */
+const notNow = new Set(['awaiting_approval', 'conflict', 'execution_open', 'parked']);
 
 const isMessage = (message: unknown): message is string =>
   typeof message === 'string' && message.trim() !== '' && message.length <= MAX_MESSAGE;
