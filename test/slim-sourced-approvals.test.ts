@@ -86,3 +86,17 @@ it('an approval counts for the tool of a nested agent that was shown, also after
   expect((changed as ReturnType<typeof mockTool>).calls).toEqual([]);
   expect(done.status).toBe('completed');
 });
+
+it('an approval counts for no sourced tool where the document does not say how it looked', async () => {
+  const state = JSON.parse(JSON.stringify(await paused(pay('Pays.', schema)))) as {
+    unfinishedStep: { toolSchemas?: unknown };
+  };
+  expect(state.unfinishedStep.toolSchemas).toHaveLength(1);
+  delete state.unfinishedStep.toolSchemas;
+  const tool = pay('Pays.', schema);
+  const done = await agentOf([final('done')], tool).resume(state as never, {
+    approvals: { call_1: { approve: true } },
+  });
+  expect(done.steps.at(0)?.results[0]?.kind).toBe('blocked');
+  expect((tool as ReturnType<typeof mockTool>).calls).toEqual([]);
+});

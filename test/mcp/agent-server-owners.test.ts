@@ -179,6 +179,20 @@ describe('hostile clients', () => {
     for (const { value } of await Promise.all(running)) expect(value.status).toBe('completed');
   });
 
+  it.each(generations)('hold up no other request of their owner (%s)', async (generation) => {
+    const { client, effects, url } = await setup();
+    const { call } = await client('a', { generation });
+    const running = Array.from({ length: 8 }, () =>
+      call('support', { message: 'call slow {"ms":2000}' }),
+    );
+    await until(() => effects().length >= 8);
+    const headers = { authorization: 'Bearer token-a' };
+    const list = await fetch(url.replace('/mcp', '/sessions'), { headers });
+    expect(list.status).toBe(200);
+    expect(effects()).not.toContain('slow done');
+    for (const { value } of await Promise.all(running)) expect(value.status).toBe('completed');
+  });
+
   it('learn nothing about an error of the server, which is reported', async () => {
     const { client, runtime, errors } = await setup();
     const { call } = await client('a');
