@@ -250,9 +250,9 @@ async function callTools(run: Run, draft: StepDraft): Promise<void> {
   const { tools = [] } = run.agent.guards ?? {};
   if (tools.length > 0) {
     const { guardCalls } = await import('./step-guards.ts');
-    const verdict = await guardCalls(run, draft, tools);
-    if (verdict === false) return;
-    if (verdict !== true) return blockCalls(run, draft, verdict);
+    const outcome = await guardCalls(run, draft, tools);
+    if (outcome === false) return;
+    if (outcome !== true) return blockCalls(run, draft, outcome);
   }
   await runCalls(run, draft);
 }
