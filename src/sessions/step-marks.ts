@@ -76,4 +76,3 @@ async function markAt(
   const [found] = step === 0 ? [] : await reader.store.steps(row.id, agentId, range);
   return found && (await reader.values<ForkPoint>([{ body: found.mark }]))[0];
 }
-

@@ -132,11 +132,7 @@ function asSession(
   };
 }
 
-function aboveOf(
-  root: string,
-  agents: LoggedAgents,
-  found: LoggedAgent,
-): readonly TraceAncestor[] {
+function aboveOf(root: string, agents: LoggedAgents, found: LoggedAgent): readonly TraceAncestor[] {
   const line = [...agents.above(found), found];
   return line.map(({ parentStep: step }, i): TraceAncestor => {
     const parent = line[i - 1];

@@ -81,7 +81,10 @@ describe.each(places)('the traces of nested agents (%s)', (_name, makePlace) => 
     const root = await readTrace(first, 's', ann);
     expect(childrenOf(root)).toMatchObject([
       { name: 'research', child: { agent: 'researcher', status: 'paused', steps: 1 } },
-      { name: 'quickly', child: { agent: 'quick', status: 'completed', steps: 1, tokens: 5, cost: 0.05 } },
+      {
+        name: 'quickly',
+        child: { agent: 'quick', status: 'completed', steps: 1, tokens: 5, cost: 0.05 },
+      },
     ]);
     const [research, quickly] = childrenOf(root).map(({ callId }) => callId!);
     const waits = await openIn(first, { callId: research!, step: 1 });
@@ -130,7 +133,11 @@ describe.each(places)('the traces of nested agents (%s)', (_name, makePlace) => 
       child: { agent: 'researcher', status: 'completed', steps: 3, tokens: 330, cost: 3.3 },
     });
     const done = await openIn(second, { callId: research!, step: 1 });
-    expect(done).toMatchObject({ status: 'completed', hasEarlier: false, totals: { steps: { used: 3 } } });
+    expect(done).toMatchObject({
+      status: 'completed',
+      hasEarlier: false,
+      totals: { steps: { used: 3 } },
+    });
     expect(done.steps.map(({ type, cost }) => [type, cost])).toEqual([
       ['tool_calls', 1],
       ['tool_calls', 1.3],
