@@ -1,6 +1,6 @@
 import type { ContinuationOutcomeJSON } from '../../src/continuation/outcome.ts';
 import { stopSentence } from '../../src/trace/stop-sentence.ts';
-import type { Trace, TraceStep } from '../../src/trace/trace.ts';
+import type { Trace, TraceChild, TraceStep } from '../../src/trace/trace.ts';
 import {
   leadHasOwner,
   traceWith,
@@ -231,3 +231,47 @@ export function beforeAnyStep(): Trace {
     stop: stopSentence({ status: 'stopped', outcome }),
   };
 }
+
+const child = (agent: string, status: TraceChild['status']): TraceChild => ({
+  agent,
+  status,
+  steps: status === 'paused' ? 1 : 3,
+  tokens: 12_430,
+  cost: 0.0312,
+});
+
+/** A run whose calls run agents: ended, running, waiting, with a long name, and many of them. */
+export function familyTrace(count: number = 4): Trace {
+  const names = ['researcher', 'writer', 'clerk', `an-agent-${'with-a-long-name-'.repeat(3)}`];
+  const states = ['ok', 'running', 'waiting', 'error'] as const;
+  const statuses = ['completed', 'processing', 'paused', 'stopped'] as const;
+  const calls = Array.from({ length: count }, (_, i) => ({
+    name: ['research', 'write', 'file', 'look_into'][i % 4]!,
+    ms: 900 + 400 * (i % 4),
+    state: states[i % 4]!,
+  }));
+  const trace = traceWith({
+    steps: [{ modelMs: 1400, calls, type: 'running' }],
+    status: 'processing',
+  });
+  const [step] = trace.steps;
+  const bars = step!.bars.map((bar, i) =>
+    i === 0
+      ? bar
+      : { ...bar, callId: `call_${i}`, child: child(names[(i - 1) % 4]!, statuses[(i - 1) % 4]!) },
+  );
+  return { ...trace, steps: [{ ...step!, bars }] };
+}
+
+/** The trace of an agent two calls below the session's own. */
+export const nestedTrace = (run: RunSpec = designRun): Trace => ({
+  ...traceWith(run),
+  agent: 'reader',
+  nested: {
+    callId: 'call_9',
+    above: [
+      { agent: 'partner-assistant', callId: null, step: 2 },
+      { agent: 'researcher', callId: 'call_1', step: 12 },
+    ],
+  },
+});
