@@ -264,14 +264,18 @@ export function familyTrace(count: number = 4): Trace {
 }
 
 /** The trace of an agent two calls below the session's own. */
-export const nestedTrace = (run: RunSpec = designRun): Trace => ({
-  ...traceWith(run),
-  agent: 'reader',
-  nested: {
-    callId: 'call_9',
-    above: [
-      { agent: 'partner-assistant', callId: null, step: 2 },
-      { agent: 'researcher', callId: 'call_1', step: 12 },
-    ],
-  },
-});
+export function nestedTrace(run: RunSpec = designRun): Trace {
+  const trace = traceWith(run);
+  const { status, outcome } = trace;
+  const pendingApprovals = status === 'paused' ? [{ tool: 'file', callId: 'c1' }] : [];
+  const stop = stopSentence({ status, outcome, pendingApprovals, isNested: true });
+  return { ...trace, agent: 'reader', stop, nested };
+}
+
+const nested: Trace['nested'] = {
+  callId: 'call_9',
+  above: [
+    { agent: 'partner-assistant', callId: null, step: 2 },
+    { agent: 'researcher', callId: 'call_1', step: 12 },
+  ],
+};

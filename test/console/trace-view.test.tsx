@@ -223,5 +223,7 @@ describe('agents behind calls', () => {
       step: 2,
     });
     expect(has(/Fork from here/)).toBe(false);
+    expect(has(/^Continue with/)).toBe(false);
+    expect(pane().textContent).toContain('Stopped because it used 5 of 5 steps');
   });
 });

@@ -83,8 +83,8 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactElement | n
   if (facts.length === 0) return null;
   return (
     <ul className="inspector-facts">
-      {facts.map(({ text, code, isBad }) => (
-        <li key={text + code} data-bad={isBad || undefined}>
+      {facts.map(({ text, code, isBad }, i) => (
+        <li key={`${i}:${text}`} data-bad={isBad || undefined}>
           {text}
           {code !== undefined && (
             <>
