@@ -81,7 +81,7 @@ export async function openResumed(
     );
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
-    run.answers = await boundAnswers(definition, state, run.answers);
+    run.answers = await boundAnswers(definition, state, run.answers, options.answers !== undefined);
     if (options.inputs)
       run.inputs = await readInputs(state, options.inputs, {
         by: options.by ?? null,

@@ -66,6 +66,11 @@ export class ToolCallRunner {
     this.#approval = { decision: said, by, at, argsHash: argsHash(args) };
   }
 
+  /** Notes that the approval could not be remembered. */
+  noteNotRemembered(): void {
+    if (this.#approval) this.#approval = { ...this.#approval, notRemembered: true };
+  }
+
   /** Notes the remembered approval that answers the call. */
   apply({ by, at: rememberedAt }: ApprovalRule, args: JsonObject): void {
     const at = isoTime(this.#run.now());

@@ -130,6 +130,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       const rule = await run.cancellation.race(ruleFor(run, tool));
       // a call that has asked for input began before its tool needed approval
       if (rule === null && open) return runner.close('blocked', needsApprovalNow(call.name));
+      // an earlier process started the call, and the ledger does not let a started call wait
+      if (rule === null && run.journal?.wasStarted(call.id)) return runner.reportLost();
       if (rule === null) return keepSchema(run, draft, tool);
       runner.apply(rule, args);
     }
@@ -138,7 +140,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     if (run.cancellation.cause) return;
     return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
-  if (answer && 'remember' in answer && answer.remember === 'session') remember(run, tool, answer);
+  if (answer && 'remember' in answer && answer.remember === 'session')
+    if (!remember(run, tool, answer)) runner.noteNotRemembered();
   if (open) runner.resumeInput();
   await runner.run(tool, args, ready);
 }

@@ -55,7 +55,7 @@ describe('a question of a tool', () => {
     });
     expect(half.pendingInputs.map(({ inputId }) => inputId)).toEqual(['call_1/why']);
     const again = throughSlim(half, standard());
-    expect(again.toJSON()).toEqual({ ...half.toJSON(), execution: again.toJSON().execution });
+    expect([again.pause, again.unfinishedStep]).toEqual([half.pause, half.unfinishedStep]);
     const done = await agentOf([ScenarioStep.final('done')]).resume(again, {
       inputs: { 'call_1/why': no },
     });

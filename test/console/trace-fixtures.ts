@@ -272,7 +272,7 @@ export function nestedTrace(run: RunSpec = designRun): Trace {
   return { ...trace, agent: 'reader', stop, nested };
 }
 
-const nested: Trace['nested'] = {
+const nested: NonNullable<Trace['nested']> = {
   callId: 'call_9',
   above: [
     { agent: 'partner-assistant', callId: null, step: 2 },

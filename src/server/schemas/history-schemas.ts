@@ -130,7 +130,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
   RefValue: object({ ref: text, value: anything }),
   ApprovalRecord: object(
     { decision: answers, by: orNull(text), at: time, argsHash: text },
-    { rememberedAt: time },
+    { rememberedAt: time, notRemembered: flag },
   ),
   RuleList: object({
     rules: list(
