@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { seriousFindings } from '../setup/axe.ts';
-import { drawn, inBrowser, looks, shots } from '../setup/page.ts';
+import { drawn, inBrowser, looks, shots, stillness } from '../setup/page.ts';
 import type { SceneName } from './chat-scenes.ts';
 import { consoleStyles } from './console-styles.ts';
 
@@ -82,6 +82,8 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
       // every problem of an empty form is shown
       await forms.first().getByRole('button', { name: 'Submit' }).click();
       await forms.first().getByRole('alert').first().waitFor();
+      await page.mouse.move(0, 0);
+      await stillness(page);
       await check('questions-invalid');
       for (const form of await forms.all()) {
         await form.scrollIntoViewIfNeeded();

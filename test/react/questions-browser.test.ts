@@ -54,8 +54,14 @@ it.each(looks)(
         return [
           ...outer.map((one) => one.scrollWidth - one.clientWidth),
           ...[...forms].flatMap((form) =>
-            [...form.querySelectorAll('*')].map(
-              (one) => one.getBoundingClientRect().right - form.getBoundingClientRect().right,
+            [...form.querySelectorAll('*')].map((one) =>
+              Math.max(
+                one.getBoundingClientRect().right - form.getBoundingClientRect().right,
+                // a text field scrolls
+                one.matches('input, textarea, select, .onward-input-address')
+                  ? 0
+                  : one.scrollWidth - one.clientWidth - (one.clientWidth === 0 ? Infinity : 0),
+              ),
             ),
           ),
         ].filter((over) => over > 1);

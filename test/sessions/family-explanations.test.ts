@@ -69,11 +69,11 @@ describe.each(places)('the explanation of a family in a session (%s)', (_name, m
       (b) => b.withMaxTokens(500),
       { tokens: 500 },
       [
-        'Stopped because it used 610 of 500 tokens, 400 of them by reader, 100 by researcher and 10 by writer.',
-        'Stopped (token_limit) by TokenUsageLimit: 610 of 500 tokens used while work is still pending, 400 of them by reader, 100 by researcher and 10 by writer.',
+        'Stopped because it used 510 of 500 tokens, 300 of them by reader, 100 by researcher and 10 by writer.',
+        'Stopped (token_limit) by TokenUsageLimit: 510 of 500 tokens used while work is still pending, 300 of them by reader, 100 by researcher and 10 by writer.',
       ],
       [
-        'Stopped because it used 1,010 of 1,000 tokens (500 + 500 granted), 600 of them by reader, 150 by researcher and 20 by writer.',
+        'Stopped because it used 1,020 of 1,000 tokens (500 + 500 granted), 600 of them by reader, 200 by researcher and 20 by writer.',
       ],
     ],
     [
@@ -81,11 +81,11 @@ describe.each(places)('the explanation of a family in a session (%s)', (_name, m
       (b) => b.withMaxCost(0.5),
       { cost: 0.5 },
       [
-        'Stopped because it spent $0.61 of $0.50, $0.40 of it by reader, $0.10 by researcher and $0.01 by writer.',
-        'Stopped (token_limit) by CostLimit: 0.61 of 0.5 cost units used while work is still pending, 0.4 of it by reader, 0.1 by researcher and 0.01 by writer.',
+        'Stopped because it spent $0.51 of $0.50, $0.30 of it by reader, $0.10 by researcher and $0.01 by writer.',
+        'Stopped (guard) by CostLimit: 0.51 of 0.5 cost units used while work is still pending, 0.3 of them by reader, 0.1 by researcher and 0.01 by writer.',
       ],
       [
-        'Stopped because it spent $1.01 of $1.00 ($0.50 + $0.50 granted), $0.60 of it by reader, $0.15 by researcher and $0.02 by writer.',
+        'Stopped because it spent $1.02 of $1.00 ($0.50 + $0.50 granted), $0.60 of it by reader, $0.20 by researcher and $0.02 by writer.',
       ],
     ],
     [
@@ -93,11 +93,11 @@ describe.each(places)('the explanation of a family in a session (%s)', (_name, m
       (b) => b.withMaxFamilySteps(6),
       { steps: 6 },
       [
-        'Stopped because it and its agents used 6 of 6 steps, 2 of them by reader, 2 by researcher and 1 by writer, before the model read 2 tool results.',
-        'Stopped (steps_limit) by FamilyStepsLimit: 6 of 6 steps of all agents used while work is still pending, 2 of them by reader, 2 by researcher and 1 by writer.',
+        'Stopped because it and its agents used 6 of 6 steps, 2 of them by researcher, 2 by reader and 1 by writer, before the model read 2 tool results.',
+        'Stopped (steps_limit) by FamilyStepsLimit: 6 of 6 steps of all agents used while work is still pending, 2 of them by researcher, 2 by reader and 1 by writer.',
       ],
       [
-        'Stopped because it and its agents used 12 of 12 steps (6 + 6 granted), 5 of them by reader, 3 by researcher and 2 by writer, before the model read 2 tool results.',
+        'Stopped because it and its agents used 12 of 12 steps (6 + 6 granted), 4 of them by researcher, 4 by reader and 2 by writer, before the model read 2 tool results.',
       ],
     ],
   ])(
@@ -121,7 +121,7 @@ describe.each(places)('the explanation of a family in a session (%s)', (_name, m
   it('names no agent for time, which counts once for all of them', async () => {
     const clock = fakeClock();
     const slow = mockTool('look', async () => {
-      clock.advance(40_000);
+      await clock.advance(40_000);
       return 'seen';
     });
     const reader = AgentBuilder.base()

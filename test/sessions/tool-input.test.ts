@@ -92,7 +92,7 @@ describe.each(places)('input of tools in sessions (%s)', (_name, makePlace) => {
     const error = await refusal(() => runtime.resume('s', options));
     expect([error.code, error.message]).toEqual([
       'invalid_option',
-      'resume inputs got an object with the key "t0s0c0/sure", expected no inputs: answer each question with ' +
+      'resume inputs got an object with t0s0c0/sure, expected no inputs: answer each question with ' +
         'runtime.answer(id, inputId, { owner, answer }).',
     ]);
     expect((await runtime.get('s', ann)).pendingInputs).toHaveLength(1);
