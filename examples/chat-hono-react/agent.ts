@@ -37,7 +37,7 @@ const reschedule = defineTool({
     if (!day)
       return requestInput({ day: { message: `When may we bring ${order}?`, schema: dayForm } });
     return day.action === 'accept'
-      ? `${order} comes on ${String(day.content?.['day'])}`
+      ? `${order} comes on ${z.string().parse(day.content?.['day'])}`
       : `${order} comes as planned`;
   },
 });

@@ -27,7 +27,7 @@ const traces: Readonly<Record<string, Trace>> = {
   family: familyTrace(),
   familyOfMany: familyTrace(24),
   nested: nestedTrace(),
-  nestedWaiting: nestedTrace(runs['waiting']!),
+  nestedWaiting: nestedTrace(runs['waiting']),
   nestedEmpty: { ...nestedTrace(), steps: [], outcome: null, stop: null, status: 'processing' },
 };
 

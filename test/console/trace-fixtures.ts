@@ -240,27 +240,39 @@ const child = (agent: string, status: TraceChild['status']): TraceChild => ({
   cost: 0.0312,
 });
 
-/** A run whose calls run agents: ended, running, waiting, with a long name, and many of them. */
+/** Agents behind calls: ended, running, waiting, and one with a long name. */
+const members = [
+  { call: 'research', agent: 'researcher', state: 'ok', status: 'completed' },
+  { call: 'write', agent: 'writer', state: 'running', status: 'processing' },
+  { call: 'file', agent: 'clerk', state: 'waiting', status: 'paused' },
+  {
+    call: 'look_into',
+    agent: `an-agent-${'with-a-long-name-'.repeat(3)}`,
+    state: 'error',
+    status: 'stopped',
+  },
+] as const;
+
+/** A run whose calls run agents. */
 export function familyTrace(count: number = 4): Trace {
-  const names = ['researcher', 'writer', 'clerk', `an-agent-${'with-a-long-name-'.repeat(3)}`];
-  const states = ['ok', 'running', 'waiting', 'error'] as const;
-  const statuses = ['completed', 'processing', 'paused', 'stopped'] as const;
-  const calls = Array.from({ length: count }, (_, i) => ({
-    name: ['research', 'write', 'file', 'look_into'][i % 4]!,
+  const all = Array.from({ length: Math.ceil(count / members.length) }, () => members).flat();
+  const calls = all.slice(0, count).map(({ call: name, state }, i) => ({
+    name,
     ms: 900 + 400 * (i % 4),
-    state: states[i % 4]!,
+    state,
   }));
   const trace = traceWith({
     steps: [{ modelMs: 1400, calls, type: 'running' }],
     status: 'processing',
   });
-  const [step] = trace.steps;
-  const bars = step!.bars.map((bar, i) =>
-    i === 0
-      ? bar
-      : { ...bar, callId: `call_${i}`, child: child(names[(i - 1) % 4]!, statuses[(i - 1) % 4]!) },
-  );
-  return { ...trace, steps: [{ ...step!, bars }] };
+  const steps = trace.steps.map((step) => ({
+    ...step,
+    bars: step.bars.map((bar, i) => {
+      const of = all[i - 1];
+      return of ? { ...bar, callId: `call_${i}`, child: child(of.agent, of.status) } : bar;
+    }),
+  }));
+  return { ...trace, steps };
 }
 
 /** The trace of an agent two calls below the session's own. */

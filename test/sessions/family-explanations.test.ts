@@ -141,7 +141,7 @@ describe.each(places)('the explanation of a family in a session (%s)', (_name, m
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'go', waiting);
     const [headline] = await texts(runtime);
-    expect(headline).toMatch(/^Stopped because it worked for 80 of 60 seconds/);
+    expect(headline).toMatch(/^Stopped because it worked for 60 of 60 seconds/);
     expect(headline).not.toContain('reader');
   });
 });

@@ -35,7 +35,7 @@ it.each([
     await kill(pruning);
 
     const answering = startChild(program, [kind, ...place, 'answer']);
-    expect(await answering.said('done')).toBe('done completed All booked. booked 4 at Aurora');
+    expect(await answering.said('done')).toBe('done completed All booked. "booked 4 at Aurora"');
     expect(answering.lines.slice(0, 2)).toEqual(['refused invalid_input', 'runs with input']);
     await kill(answering);
   },

@@ -30,7 +30,7 @@ const book = defineTool({
         { state: 'Aurora' },
       );
     return table.action === 'accept'
-      ? `booked ${String(table.content?.['guests'])} at ${input?.state}`
+      ? `booked ${JSON.stringify(table.content?.['guests'])} at ${input?.state}`
       : 'not booked';
   },
 });
@@ -68,16 +68,17 @@ if (role === 'ask') {
   const answer = { action: 'accept', content: { guests: 4 } } as const;
   const options = { ...owner, answer, by: 'bo', wait: true };
   const wrong = { ...options, answer: { action: 'accept', content: { guests: 0 } } } as const;
-  const refused = await runtime
+  await runtime
     .answer('s', question?.inputId ?? '', wrong)
-    .catch((error: { code: string }) => error.code);
-  console.log(`refused ${String(refused)}`);
+    .catch((error: { code: string }) => console.log(`refused ${error.code}`));
   const done = await runtime.answer('s', question?.inputId ?? '', options);
   const nested = await runtime.events('s', owner);
   const booked = nested.events.flatMap(({ event }) =>
-    event.type === 'ToolCallCompleted' && event.tool === 'book' ? [String(event.result)] : [],
+    event.type === 'ToolCallCompleted' && event.tool === 'book' ? [event.result] : [],
   );
-  console.log(`done ${done.status} ${String(done.output)} ${booked.join()}`);
+  console.log(
+    `done ${done.status} ${String(done.output)} ${booked.map((one) => JSON.stringify(one)).join()}`,
+  );
 }
 // lives on, as a server does
 setInterval(() => {}, 1_000);
