@@ -132,7 +132,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       // a call that has asked for input began before its tool needed approval
       if (rule === null && open) return runner.close('blocked', needsApprovalNow(call.name));
       // an earlier process started the call, and the ledger does not let a started call wait
-      if (rule === null && run.journal?.wasStarted(call.id)) return runner.fail(lostCall(call.name));
+      if (rule === null && run.journal?.wasStarted(call.id))
+        return runner.fail(lostCall(call.name));
       if (rule === null) return keepSchema(run, draft, tool);
       runner.apply(rule, args);
     }

@@ -40,9 +40,8 @@ import type {
   SessionRuntimeOptions,
   StopSessionOptions,
 } from './session-options.ts';
-import { readEvents, readMessages, readSteps } from './session-reads.ts';
-import type { HistoryPage, LogPage, LogPageOptions, PageOptions } from './session-reads.ts';
-import type { StepPageOptions } from './session-reads.ts';
+import { readEvents, readMessages, readSteps, type LogPageOptions } from './session-reads.ts';
+import type { HistoryPage, LogPage, PageOptions, StepPageOptions } from './session-reads.ts';
 import { readAccounts, type Accounts, type AccountsOptions } from './step-marks.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
