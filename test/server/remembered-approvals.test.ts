@@ -37,7 +37,7 @@ it('tells the approver why an answer cannot be remembered, and runs nothing', as
   const [last] = (await runtime.get('s', ann)).pendingApprovals;
   const line = `POST /api/sessions/s/approvals/${last?.callId}`;
   const refused = await ask(line, { body: { decision: 'approve', remember: 'session' } });
-  expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_approval']);
+  expect([refused.status, refused.body.error.code]).toEqual([422, 'invalid_approval']);
   expect(refused.body.error.message).toContain(
     'A session remembers at most 100 approvals. This one remembers 100, so the answer',
   );
