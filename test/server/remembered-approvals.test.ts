@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { ann, builderWith, followingDriver, memoryPlace, runtimeOn } from '../setup/sessions.ts';
 import { asking, owner } from './setup.ts';
 
-it('tells the approver why an answer cannot be remembered, and runs nothing', async () => {
+it('explains to the approver why an answer cannot be remembered, and runs nothing', async () => {
   const tools = Array.from({ length: 101 }, (_, i) =>
     defineTool({
       name: `t${i}`,
