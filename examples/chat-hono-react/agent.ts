@@ -1,10 +1,10 @@
 import { createAgent, defineTool, type Agent } from 'onward';
 import { guardInput } from 'onward/capabilities';
 import * as z from 'zod';
-import { standIn } from './stand-in.ts';
+import { scriptedModel } from './scripted-model.ts';
 
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
-const model = standIn();
+const model = scriptedModel();
 
 const orders = new Map([
   ['A-1001', { article: 'lamp', euros: 90, state: 'delivered' }],

@@ -84,8 +84,7 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
     draft.usage = usageOf(usage);
     draft.cost = costOf(answer.cost ?? this.#used.cost);
     // without usage the cost is unknown, not 0
-    if (usage && draft.cost === null && price !== null)
-      draft.cost = costOfUsage(draft.usage, price);
+    if (usage && draft.cost === null && price) draft.cost = costOfUsage(draft.usage, price);
   }
 
   /** Does the same for a call without a whole answer, and notes if its usage is unknown. */

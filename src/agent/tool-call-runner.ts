@@ -24,7 +24,7 @@ import { emitCompleted, runsAgain } from './call-rules.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
 import { changedByHook, MissingApproval, needsApproval, revoked } from './missing-approval.ts';
-import { NestedPause, runNested } from './nested-agent.ts';
+import { NestedPause } from './nested-agent.ts';
 import { openInput, resumeInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
@@ -200,13 +200,13 @@ export class ToolCallRunner {
   }
 
   #call(tool: AnyTool, checked: unknown): Promise<unknown> {
-    const run = this.#run;
     this.#hasRun = true;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
-    return callTool(tool, checked, this.call.id, run, this.#input);
+    return callTool(tool, checked, this.call.id, this.#run, this.#input);
   }
 
   async #nested(tool: AnyTool, checked: unknown): Promise<unknown> {
+    const { runNested } = await import('./run-nested.ts');
     const returned = await runNested(this.#run, this.#draft, this.call, tool, checked);
     this.#paused = returned instanceof NestedPause ? returned : null;
     return returned;

@@ -110,7 +110,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (typeof recorded === 'string') return runner.reject('bad_arguments', recorded);
   if (answer && answer.argsHash !== argsHash(call.args))
     return runner.close('blocked', notAsApproved(call.name));
-  if (answer && stored && !isAsStored(tool, stored)) {
+  if (answer && !isAsApproved(run, tool, stored)) {
     runner.note(answer, call.args);
     return runner.close('blocked', changedMeanwhile(call.name));
   }
@@ -178,9 +178,14 @@ function keepSchema({ agent }: Run, draft: StepDraft, tool: AnyTool): void {
     draft.storedSchemas = [...draft.storedSchemas, toolSchema(tool)];
 }
 
-/** Whether the tool is still as it was described when a call began to wait. */
-const isAsStored = (tool: AnyTool, { description, parameters }: ToolSchema): boolean =>
-  tool.description === description && sameJson(tool.jsonSchema, parameters);
+/**
+ * Whether the tool is still as it was described when a call began to wait. A sourced tool is not, where the document does
+ * not say how it looked.
+ */
+const isAsApproved = ({ agent }: Run, tool: AnyTool, stored: ToolSchema | undefined): boolean =>
+  stored === undefined
+    ? agent.tools.has(tool.name)
+    : tool.description === stored.description && sameJson(tool.jsonSchema, stored.parameters);
 
 /** Why an open call of an earlier run has no tool now: a source that cannot be reached, or that lost the tool. */
 function missingSource(

@@ -16,7 +16,14 @@ import {
   runHelp,
 } from './help-text.ts';
 import { paintFor } from './paint.ts';
-import { addOperators, addProcesses, wholeNumber, type Act, type Add } from './process-commands.ts';
+import {
+  addMcp,
+  addOperators,
+  addProcesses,
+  wholeNumber,
+  type Act,
+  type Add,
+} from './process-commands.ts';
 
 /** Ends parsing after all output was written. */
 export const isParserExit = (error: unknown): error is CommanderError =>
@@ -74,6 +81,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     });
 
   addProcesses(program, add, act);
+  addMcp(program, add, act);
 
   add(program, 'run [message]', 'send a message and print the answer', runHelp)
     .option('-a, --agent <name>', 'agent; default: the first of the config')

@@ -1,6 +1,5 @@
 import { invalidOption } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
-import { priceRows, type Amounts } from './list-prices.ts';
 import type { Usage } from './usage.ts';
 
 /** US dollars per million tokens. Reasoning is billed as output. */
@@ -24,40 +23,6 @@ export interface Price extends TokenPrices {
 /** Prices by model name or by its prefix; the longest match wins. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
-const tokenPrices = ([
-  input,
-  output,
-  cachedInput,
-  cacheWrite,
-  cacheWrite1h,
-]: Amounts): TokenPrices => ({
-  input,
-  output,
-  ...(cachedInput !== undefined && { cachedInput }),
-  ...(cacheWrite !== undefined && { cacheWrite }),
-  ...(cacheWrite1h !== undefined && { cacheWrite1h }),
-});
-
-/**
- * List prices of common models, from the source that `listPriceSource` names. Your own table takes precedence; other
- * models have no known price.
- */
-export const listPrices: PriceTable = /* @__PURE__ */ Object.fromEntries(
-  /* @__PURE__ */ priceRows.flatMap(([names, amounts, tokens, above]) => {
-    const price: Price = {
-      ...tokenPrices(amounts),
-      ...(tokens !== undefined && above && { above: { tokens, ...tokenPrices(above) } }),
-    };
-    return names.split(' ').map((name): [string, Price] => [name, price]);
-  }),
-);
-
-/** Returns the price of a model; null if no entry matches, and then there is no cost. */
-export function priceOf(model: string | undefined, own: PriceTable = {}): Price | null {
-  if (model === undefined) return null;
-  return longestMatch(model, own) ?? longestMatch(model, listPrices);
-}
-
 /** A date, a build or `latest`; any other suffix makes another model. */
 const version = /^(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
 
@@ -72,8 +37,11 @@ const plainName = (model: string): string =>
     .replace(/(^|\.)(anthropic\..+)-v\d+(?::\d+)?$/, '$1$2')
     .replace(/^(claude-.+)@\w+$/, '$1');
 
-/** Matches names with dates: `gpt-5-2025-08-07` is `gpt-5`, but `gpt-5-mini` and `gpt-5-2` are not. */
-function longestMatch(model: string, table: PriceTable): Price | null {
+/**
+ * Returns the price of a model in a table; null if no entry matches. Matches names with dates: `gpt-5-2025-08-07` is
+ * `gpt-5`, but `gpt-5-mini` and `gpt-5-2` are not.
+ */
+export function priceIn(table: PriceTable, model: string): Price | null {
   const name = plainName(model);
   const fits = Object.keys(table).filter(
     (key) =>

@@ -6,6 +6,7 @@ import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
+import { cursorOf, placeOf } from './list-cursor.ts';
 import {
   checkedPolicy,
   ownersGrants,
@@ -208,22 +209,4 @@ function agentsByName(agents: readonly AnyAgent[]): ReadonlyMap<string, DurableA
   }
   if (named.size === 0) throw invalidOption('agents', agents, 'at least one agent');
   return named;
-}
-
-type ListPlace = Pick<SessionRow, 'updatedAt' | 'id'>;
-
-export const cursorOf = (place: ListPlace | null): string | null =>
-  place && btoa(JSON.stringify([place.updatedAt, place.id]));
-
-const isTime = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value);
-
-export function placeOf(cursor: string): ListPlace {
-  try {
-    const [updatedAt, id] = JSON.parse(atob(cursor)) as unknown[];
-    if (isTime(updatedAt) && isSessionId(id)) return { updatedAt, id };
-  } catch {
-    // reported below
-  }
-  throw invalidOption('list cursor', cursor, 'the cursor of the page before');
 }

@@ -3,9 +3,9 @@ import type { Messages } from 'onward';
 import type { InferenceDriver, InferenceResponse } from 'onward/drivers';
 
 /** In the place of a model: it finds the order it reads of, and pays it back or moves its day where the text says so. */
-export function standIn(): InferenceDriver {
+export function scriptedModel(): InferenceDriver {
   return {
-    name: 'stand-in',
+    name: 'scripted',
     infer: async ({ messages }) => answer(messages),
     async *stream({ messages }, { signal }) {
       const response = answer(messages);
