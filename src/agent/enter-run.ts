@@ -81,7 +81,8 @@ export async function openResumed(
   if (isOpen(state.status)) {
     if (run.answers.size > 0 || state.unfinishedStep) {
       const { boundAnswers } = await import('./approvals.ts');
-      run.answers = await boundAnswers(definition, state, run.answers);
+      const areAccepted = options.answers !== undefined;
+      run.answers = await boundAnswers(definition, state, run.answers, areAccepted);
     }
     if (options.inputs) {
       const { readInputs } = await import('./read-inputs.ts');

@@ -34,6 +34,7 @@ export async function runNested(
   const options = journal ? { journal } : {};
   const child = new Run(definition, bus, state, options, parent);
   child.viaTool = tool.name;
+  child.viaCall = call.id;
   const before = paused ? (draft.childAccounts?.get(call.id) ?? spendingOf(paused)) : null;
   FamilyAccount.open(parent, draft);
   // an agent that ended before its process died only returns its result

@@ -20,7 +20,7 @@ import {
 import { isRevoking, type ApprovalRule } from './approval-rules.ts';
 import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
-import { emitCompleted, lostText, runsAgain } from './call-rules.ts';
+import { emitCompleted, runsAgain } from './call-rules.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
 import { changedByHook, MissingApproval, needsApproval, revoked } from './missing-approval.ts';
@@ -64,6 +64,11 @@ export class ToolCallRunner {
     const { by = null, at = isoTime(this.#run.now()) } = answer;
     const said = 'deny' in answer ? 'denied' : answer.args === undefined ? 'approved' : 'edited';
     this.#approval = { decision: said, by, at, argsHash: argsHash(args) };
+  }
+
+  /** Notes that the approval could not be remembered. */
+  noteNotRemembered(): void {
+    if (this.#approval) this.#approval = { ...this.#approval, notRemembered: true };
   }
 
   /** Notes the remembered approval that answers the call. */
@@ -251,12 +256,6 @@ export class ToolCallRunner {
 
   reject(code: string, message: string): void {
     this.fail({ type: 'validation', code, message });
-  }
-
-  /** Reports a call whose process died between its start and its end. */
-  reportLost(): void {
-    const message = lostText(this.call.name);
-    this.fail({ type: 'unknown', code: 'effect_unknown', message });
   }
 
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {

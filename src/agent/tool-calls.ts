@@ -3,6 +3,7 @@ import { sameJson } from '../json.ts';
 import { messageOf, type ErrorRecord } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn, badArguments } from '../tools/arguments.ts';
+import { lostCall } from './call-rules.ts';
 import { needsApproval } from './missing-approval.ts';
 import { ToolCallRunner } from './tool-call-runner.ts';
 import { remember, ruleFor } from './approval-rules.ts';
@@ -85,7 +86,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   }
   const open = draft.inputs?.get(call.id);
   if (open && !open.isRunning && !isAnswered(run, draft, call, open)) return;
-  if (isLost(run, draft, call)) return runner.reportLost();
+  if (isLost(run, draft, call)) return runner.fail(lostCall(call.name));
   const answer = draft.announced.size > 0 && !child ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
     runner.note(answer, call.args);
@@ -130,6 +131,9 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       const rule = await run.cancellation.race(ruleFor(run, tool));
       // a call that has asked for input began before its tool needed approval
       if (rule === null && open) return runner.close('blocked', needsApprovalNow(call.name));
+      // an earlier process started the call, and the ledger does not let a started call wait
+      if (rule === null && run.journal?.wasStarted(call.id))
+        return runner.fail(lostCall(call.name));
       if (rule === null) return keepSchema(run, draft, tool);
       runner.apply(rule, args);
     }
@@ -138,7 +142,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     if (run.cancellation.cause) return;
     return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
-  if (answer && 'remember' in answer && answer.remember === 'session') remember(run, tool, answer);
+  if (answer && 'remember' in answer && answer.remember === 'session')
+    if (!remember(run, tool, answer)) runner.noteNotRemembered();
   if (open) runner.resumeInput();
   await runner.run(tool, args, ready);
 }
@@ -201,7 +206,7 @@ export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | 
   const failed = fatal && `the run stopped on an error of ${fatal.toolName ?? 'the step'}`;
   for (const place of draft.openCalls) {
     const runner = new ToolCallRunner(run, draft, place);
-    if (isLost(run, draft, runner.call)) runner.reportLost();
+    if (isLost(run, draft, runner.call)) runner.fail(lostCall(runner.call.name));
     else if (cause?.by === 'deadline')
       runner.close('timeout', 'Not finished: the time limit was reached.');
     else

@@ -102,6 +102,7 @@ Criteria are listed by precedence: forbid, request, allow stop, allow. The arrow
 Examples:
   $ onward explain last
   $ onward explain 1a2b3c4d --step 2
+  $ onward explain last --call call_1             the agent behind a call
   $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
 `;
 

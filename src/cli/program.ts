@@ -109,6 +109,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       wholeNumber(0, 1e9),
     )
     .option('--execution <id>', 'execution of an earlier message; default: the newest')
+    .option('--call <id>', 'call that ran an agent: explains that agent, at any depth')
     .action(async (session: string, _options, command: Command) => {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));

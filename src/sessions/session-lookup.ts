@@ -84,6 +84,11 @@ export class SessionLookup {
     return this.#agents.get(row.agent)?.redactor ?? defaultRedactor;
   }
 
+  /** The redactor of the agent and of all agents behind its calls. */
+  familyRedactorOf(row: SessionRow): Redactor {
+    return this.#agents.get(row.agent)?.familyRedactor ?? defaultRedactor;
+  }
+
   async owned(sessionId: string, owner: string): Promise<SessionRow> {
     checkedOwner(owner);
     const row = isSessionId(sessionId) ? await this.store.find(sessionId) : null;
@@ -119,7 +124,7 @@ export class SessionLookup {
     const hasPending = pendingApprovals.length + pendingInputs.length > 0;
     const waiting = hasPending ? await this.waiting(row) : [];
     const own = this.redactorOf(row);
-    const family = this.#agents.get(row.agent)?.familyRedactor ?? own;
+    const family = this.familyRedactorOf(row);
     return sessionOf(row, head, new Set(waiting), { own, family });
   }
 

@@ -40,9 +40,9 @@ import type {
   SessionRuntimeOptions,
   StopSessionOptions,
 } from './session-options.ts';
-import { readAccounts, readEvents, readMessages, readSteps } from './session-reads.ts';
-import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
-import type { PageOptions, StepPageOptions } from './session-reads.ts';
+import { readEvents, readMessages, readSteps, type LogPageOptions } from './session-reads.ts';
+import type { HistoryPage, LogPage, PageOptions, StepPageOptions } from './session-reads.ts';
+import { readAccounts, type Accounts, type AccountsOptions } from './step-marks.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
 import { settledSession } from './settled-session.ts';
@@ -238,9 +238,9 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
   async accounts(
     sessionId: string,
-    options: OwnerOptions & { readonly atStep?: number },
+    options: OwnerOptions & AccountsOptions,
   ): Promise<Accounts | null> {
-    return readAccounts(this.#lookup, await this.#owned(sessionId, options), options.atStep);
+    return readAccounts(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** Returns the events of an execution after the sequence number `after`, for a client that was away. */

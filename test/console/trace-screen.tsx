@@ -7,7 +7,15 @@ import type { Trace } from '../../src/trace/trace.ts';
 
 type Asked = {
   readonly [
-    Name in 'onSelect' | 'onGrant' | 'onResume' | 'onNewMessage' | 'onFork' | 'onEarlier'
+    Name in
+      | 'onSelect'
+      | 'onGrant'
+      | 'onResume'
+      | 'onNewMessage'
+      | 'onFork'
+      | 'onEarlier'
+      | 'onOpenCall'
+      | 'onOpenAbove'
   ]: Mock<TraceViewProps[Name]>;
 };
 
@@ -28,6 +36,8 @@ export function show(
     onNewMessage: vi.fn<TraceViewProps['onNewMessage']>(),
     onFork: vi.fn<TraceViewProps['onFork']>(),
     onEarlier: vi.fn<TraceViewProps['onEarlier']>(),
+    onOpenCall: vi.fn<TraceViewProps['onOpenCall']>(),
+    onOpenAbove: vi.fn<TraceViewProps['onOpenAbove']>(),
   };
   function Shell({ shown }: { readonly shown: Trace }): ReactElement {
     const [at, setAt] = useState(selected);
