@@ -1,6 +1,7 @@
 import { isRecord, jsonText, toJsonValue, type JsonObject } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import { isBlank } from '../../messages/content-part.ts';
+import type { ProviderReport } from '../model-call-info.ts';
 import { MAX_CALLS } from '../read-response.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
@@ -52,6 +53,11 @@ export class AiSdkAnswer {
   /** Whether a web page came in place of an answer, which packages read as an empty stream. */
   get isPage(): boolean {
     return this.#report.isPage;
+  }
+
+  /** What the package has reported so far, besides the answer. */
+  get report(): ProviderReport {
+    return this.#report.report;
   }
 
   get partial(): PartialAnswer {

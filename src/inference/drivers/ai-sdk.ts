@@ -89,7 +89,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
         watch.release();
       }
     },
-    async *stream(request, { signal }): AsyncGenerator<InferenceChunk> {
+    async *stream(request, given): AsyncGenerator<InferenceChunk> {
+      const { signal } = given;
       const watch = new RequestWatch(signal, patience.streamMs, patience.idleMs, clock);
       const answer = new AiSdkAnswer(model.provider, family, account, textTools);
       let reader: ReadableStreamDefaultReader<unknown> | undefined;
@@ -98,6 +99,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
         const result = await ask('doStream', request, watch);
         watch.received(false);
         answer.about(result);
+        given.reported?.(answer.report);
+        let isReported = false;
         const { stream } = result;
         if (!isStream(stream)) throw unreadable('it has no stream');
         reader = stream.getReader();
@@ -108,6 +111,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           if (done) break;
           if (isRecord(value) && value['type'] === 'error') throw value['error'];
           const chunks = answer.read(value);
+          if (!isReported && answer.report.model !== undefined) {
+            isReported = true;
+            given.reported?.(answer.report);
+          }
           watch.received(chunks.length > 0);
           for (const chunk of chunks) yield chunk;
         }

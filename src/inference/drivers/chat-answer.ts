@@ -63,6 +63,11 @@ export class ChatAnswer {
     return this.#fromOrigin(this.#stream.partial);
   }
 
+  /** What the provider has reported so far, besides the answer. */
+  get report(): ProviderReport {
+    return this.#fromOrigin(this.#stream.report);
+  }
+
   feed(bytes: Uint8Array): InferenceChunk[] {
     return this.#takeAll(this.#sse.feed(bytes));
   }

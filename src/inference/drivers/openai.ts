@@ -3,6 +3,7 @@ import { invalidOption } from '../../errors/agent-error.ts';
 import type {
   InferenceChunk,
   InferenceDriver,
+  InferenceOptions,
   InferenceRequest,
   InferenceResponse,
 } from '../inference-driver.ts';
@@ -68,9 +69,10 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
 
   async function* exchange(
     request: InferenceRequest,
-    signal: AbortSignal,
+    given: InferenceOptions,
     isStream: boolean,
   ): AsyncGenerator<InferenceChunk> {
+    const { signal } = given;
     const { streamMs, wholeMs, idleMs } = patience;
     const watch = new RequestWatch(signal, isStream ? streamMs : wholeMs, idleMs, clock);
     let answer: ChatAnswer | null = null;
@@ -82,6 +84,8 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       const { status, headers } = response;
       const origin = { status, headers: headerMap(headers), server, now: clock.now() };
       answer = new ChatAnswer(origin, api?.format);
+      given.reported?.(answer.report);
+      let isReported = false;
       reader = response.body?.getReader();
       watch.onOver(close);
       while (reader && !answer.isDone) {
@@ -89,6 +93,10 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         const { done, value } = await reader.read();
         if (done) break;
         const chunks = answer.feed(value);
+        if (!isReported && answer.report.model !== undefined) {
+          isReported = true;
+          given.reported?.(answer.report);
+        }
         watch.received(isStream ? answer.hasBegun : value.some(hasContent));
         for (const chunk of chunks) yield chunk;
       }
@@ -111,8 +119,8 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
   return {
     name: `openai:${model}`,
     model,
-    async infer(request, { signal }): Promise<InferenceResponse> {
-      for await (const chunk of exchange(request, signal, false))
+    async infer(request, given): Promise<InferenceResponse> {
+      for await (const chunk of exchange(request, given, false))
         if (chunk.type === 'done') return chunk.response;
       throw modelCallFailed({
         type: 'validation',
@@ -120,7 +128,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         message: 'The provider sent no answer.',
       });
     },
-    stream: (request, { signal }) => exchange(request, signal, true),
+    stream: (request, given) => exchange(request, given, true),
   };
 }
 
