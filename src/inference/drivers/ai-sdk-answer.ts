@@ -258,8 +258,13 @@ export class AiSdkAnswer {
       ...(call === undefined ? null : { call }),
       ...(options ? { options } : null),
     }));
-    const before = (at: number): number => this.#parts.slice(0, at).filter(isKept).length;
-    const more = extra.parts.map((part) => ({ ...part, at: before(part.at) }));
+    let at = 0;
+    let before = 0;
+    // in the order of arrival, so that each part is counted once
+    const more = extra.parts.map((part) => {
+      for (; at < part.at; at++) if (isKept(this.#parts[at] as GrowingPart)) before += 1; // a valid index
+      return { ...part, at: before };
+    });
     return {
       aiSdk: toJsonValue({
         provider: this.#provider,

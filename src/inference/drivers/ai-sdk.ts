@@ -9,6 +9,7 @@ import type {
 } from '../inference-driver.ts';
 import { brokenOff, modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
+import { MAX_ANSWER_BYTES, partSize, tooLarge } from './answer-size.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
 import { aiSdkMarkWire } from './ai-sdk-marks.ts';
 import { namesOfAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
@@ -101,6 +102,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
         answer.about(result);
         given.reported?.(answer.report);
         let isReported = false;
+        let bytes = 0;
         const { stream } = result;
         if (!isStream(stream)) throw unreadable('it has no stream');
         reader = stream.getReader();
@@ -110,6 +112,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           const { done, value } = await reader.read();
           if (done) break;
           if (isRecord(value) && value['type'] === 'error') throw value['error'];
+          if (isRecord(value) && (bytes += partSize(value)) > MAX_ANSWER_BYTES)
+            throw tooLarge(answer.partial);
           const chunks = answer.read(value);
           if (!isReported && answer.report.model !== undefined) {
             isReported = true;

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../clock.ts';
+import { wellFormed } from '../../well-formed.ts';
 import { invalidOption } from '../../errors/agent-error.ts';
 import type {
   InferenceChunk,
@@ -9,6 +10,7 @@ import type {
 } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
 import { checkedPromptCache } from './cache-marks.ts';
+import { MAX_ANSWER_BYTES, tooLarge } from './answer-size.ts';
 import { ChatAnswer, chatFormat } from './chat-answer.ts';
 import { chatMarkWire } from './chat-marks.ts';
 import { chatBody, type ChatSettings } from './chat-request.ts';
@@ -61,7 +63,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       throw error;
     });
     api ??= await loadApi(apiName, model, options, server, accountOf(connected));
-    const body = api.body(request, isStream);
+    const body = wellFormed(api.body(request, isStream));
     return api
       .create(connected, body, { signal, maxRetries: 0, timeout: MAX_TIMEOUT_MS })
       .asResponse();
@@ -88,10 +90,12 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       let isReported = false;
       reader = response.body?.getReader();
       watch.onOver(close);
+      let bytes = 0;
       while (reader && !answer.isDone) {
         watch.listen();
         const { done, value } = await reader.read();
         if (done) break;
+        if ((bytes += value.length) > MAX_ANSWER_BYTES) throw tooLarge(answer.partial);
         const chunks = answer.feed(value);
         if (!isReported && answer.report.model !== undefined) {
           isReported = true;
