@@ -14,7 +14,7 @@ import {
 } from './setup/provider-chaos.ts';
 
 /** Many runs: `FALLBACK_RUNS=5000 FALLBACK_SECONDS=600 npx vitest run --project system test/fallback-chaos.test.ts`. */
-const RUNS = Number(process.env['FALLBACK_RUNS'] ?? 400);
+const RUNS = Number(process.env['FALLBACK_RUNS'] ?? 600);
 const BUDGET_MS = Number(process.env['FALLBACK_SECONDS'] ?? 40) * 1_000;
 const seed = Number(process.env['ONWARD_SEED'] ?? 1);
 const rates = { fault: 0.45, damage: 0.1, refusal: 0.2 };
@@ -25,6 +25,9 @@ afterAll(() => mock.stop());
 
 /** Failures whose cause is the request: another model is not asked. */
 const never = new Set(['refusal', 'content_filter', 'invalid_request', 'context_length']);
+
+/** How often a run changed its model, by the moment. */
+const moments = { 'at the first step': 0, 'after tools': 0, 'in the middle of a stream': 0 };
 
 async function oneRun(index: number): Promise<string> {
   const draw = random(seed + index);
@@ -66,12 +69,17 @@ async function oneRun(index: number): Promise<string> {
   let failed: string[] = [];
   let next: string | undefined;
   let met = 0;
-  for (const { type, model = '', fallback: to, errors, outcome } of state.steps) {
+  let hasRun = false;
+  const discarded = new Set(
+    events.flatMap((event) => (event.type === 'StreamDiscarded' ? [event.stepNumber] : [])),
+  );
+  for (const { number, type, model = '', fallback: to, errors, outcome } of state.steps) {
     // the run continues with the model that the step before named, and stays with it
     if (next !== undefined) expect(model).toBe(next);
     next = to ?? model;
     if (type !== 'error') {
       failed = [];
+      hasRun ||= type === 'tool_calls';
       expect(to).toBeUndefined();
       continue;
     }
@@ -81,6 +89,8 @@ async function oneRun(index: number): Promise<string> {
     expect(errors[0]?.code).not.toBe('driver_failed');
     if (to === undefined) continue;
     met += 1;
+    moments[hasRun ? 'after tools' : 'at the first step'] += 1;
+    if (discarded.has(number)) moments['in the middle of a stream'] += 1;
     expect(failed).not.toContain(to);
     expect(never.has(errors[0]?.code ?? '')).toBe(false);
     const evaluation = outcome?.evaluationFor('ErrorPolicyCriterion');
@@ -97,9 +107,8 @@ async function oneRun(index: number): Promise<string> {
     expect(told).toHaveLength(met);
     // what a reader saw last is the answer; text of failed calls was taken back
     if (state.status === 'completed') expect(text().endsWith(String(state.output))).toBe(true);
-    const discarded = events.filter(({ type }) => type === 'StreamDiscarded').length;
-    const broken = state.steps.toJSON().filter(({ type }) => type === 'error').length;
-    expect(discarded).toBeLessThanOrEqual(broken);
+    const taken = events.filter(({ type }) => type === 'StreamDiscarded');
+    expect(taken).toHaveLength(discarded.size);
   }
   if (state.status === 'completed' && !trail.isTampered) expect(state.output).toBe(finalText);
   if (state.status === 'failed' && failed.length > 1 && new Set(failed).size === models) {
@@ -118,4 +127,6 @@ it('runs in which providers fail continue with the next model: no call is made t
   const met = (tally.get('completed, fallback') ?? 0) + (tally.get('failed, fallback') ?? 0);
   expect(met).toBeGreaterThan(runs * 0.6);
   expect(tally.get('completed, fallback') ?? 0).toBeGreaterThan(runs * 0.2);
+  console.info(JSON.stringify(moments));
+  for (const count of Object.values(moments)) expect(count).toBeGreaterThan(runs * 0.05);
 }, 120_000);

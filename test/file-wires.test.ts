@@ -116,7 +116,13 @@ describe('D90: an address of a server inside of the network', () => {
         choices: [
           {
             index: 0,
-            message: { role: 'assistant', content: 'Here.', annotations: cites(url) },
+            message: {
+              role: 'assistant',
+              content: 'Here.',
+              annotations: [
+                { type: 'url_citation', url_citation: { ...cites(url)[0], title: 'It' } },
+              ],
+            },
             finish_reason: 'stop',
           },
         ],

@@ -18,7 +18,7 @@ const none: JsonObject = Object.freeze({});
 function copied(metadata: JsonObject): JsonObject {
   try {
     const copy = toJsonValue(metadata);
-    return isRecord(copy) ? (copy as JsonObject) : none; // a copy of a record
+    return isRecord(copy) ? copy : none;
   } catch {
     return none; // cycles and the like, which JSON cannot represent
   }

@@ -19,7 +19,7 @@ export function random(from: number): () => number {
 }
 
 /** What the mock asks its tool for, and what it answers then. */
-export const wanted = [{ city: 'Paris', unit: 'celsius' }, { city: 'Zürich' }];
+export const wanted: readonly Record<string, string>[] = [{ city: 'Paris', unit: 'celsius' }, { city: 'Zürich' }];
 export const finalText = 'Paris has 18°, and Zürich has 12° 🌤.';
 
 const cuts = [1, 2, 3, 5, 8];
@@ -92,7 +92,10 @@ export const chaotic =
   async (input, init) => {
     trail.requests += 1;
     if (draw() < (rates.refusal ?? 0)) {
-      const [status, body, headers = {}] = refusals[Math.floor(draw() * refusals.length)]!;
+      const [status, body, headers = {}] = refusals[Math.floor(draw() * refusals.length)] ?? [
+        500,
+        {},
+      ];
       return Response.json(body, { status, headers });
     }
     const headers = new Headers(init?.headers);

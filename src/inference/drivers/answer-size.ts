@@ -25,8 +25,11 @@ export const tooLarge = (partial: PartialAnswer = {}): AgentError =>
   );
 
 /** Keeps what a call used and reported, and not megabytes that nothing reads. */
-const withoutText = ({ content: _, toolCalls: _calls, ...rest }: PartialAnswer): PartialAnswer =>
-  rest;
+const withoutText = ({
+  content: _content,
+  toolCalls: _calls,
+  ...rest
+}: PartialAnswer): PartialAnswer => rest;
 
 /** Returns the text of a refusal, or its beginning; an interrupted body counts as empty. */
 export async function refusalText({ body }: Response): Promise<string> {
