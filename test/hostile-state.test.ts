@@ -8,7 +8,11 @@ import type { Json } from './setup/wire.ts';
 const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000);
 /** Written into bodies as text, because no program could serialize it. */
 const DEEP = 'DEEP';
-const text = (value: unknown): string => JSON.stringify(value).replaceAll('"DEEP"', deep);
+const DEEP_PARTS = 'DEEP_PARTS';
+/** Parts inside of parts, which a reader could follow until the stack is full. */
+const deepParts = '{"thinking":['.repeat(50_000) + '{"text":"x"}' + ']}'.repeat(50_000);
+const text = (value: unknown): string =>
+  JSON.stringify(value).replaceAll('"DEEP"', deep).replaceAll('"DEEP_PARTS"', deepParts);
 const frame = (event: Json): string => `data: ${text(event)}\n\n`;
 const stream = { 'content-type': 'text/event-stream' };
 const json = { 'content-type': 'application/json' };
@@ -29,7 +33,7 @@ const answers: Readonly<Record<string, Readonly<Record<string, readonly Json[]>>
       { provider_specific_fields: { thought_signatures: ['x'], more: DEEP } },
     ],
     'signature of a call': [{ tool_calls: [{ ...call, extra_content: { google: DEEP } }] }],
-    'parts inside of parts': [{ content: [{ type: 'thinking', thinking: [DEEP] }] }],
+    'parts inside of parts': [{ content: [{ type: 'thinking', thinking: [DEEP_PARTS] }] }],
     'keys of prototypes': [
       { extra_content: JSON.parse('{"__proto__":{"isAdmin":true},"a":1}') as Json },
     ],
@@ -200,6 +204,7 @@ describe.each(wires)('D90: state of $name that nobody can store', (wire) => {
       expect(state.output).toBe('Done.');
       // a package that cannot read it fails the call
       const [first] = state.steps;
+      if (wire.name.startsWith('OpenAI')) expect(first?.type).toBe('tool_calls');
       if (first?.type === 'error')
         expect(first.errors).toMatchObject([{ type: 'validation', code: 'unreadable_body' }]);
       else expect(work.calls).toHaveLength(1);

@@ -19,7 +19,10 @@ export function random(from: number): () => number {
 }
 
 /** What the mock asks its tool for, and what it answers then. */
-export const wanted: readonly Record<string, string>[] = [{ city: 'Paris', unit: 'celsius' }, { city: 'Zürich' }];
+export const wanted: readonly Record<string, string>[] = [
+  { city: 'Paris', unit: 'celsius' },
+  { city: 'Zürich' },
+];
 export const finalText = 'Paris has 18°, and Zürich has 12° 🌤.';
 
 const cuts = [1, 2, 3, 5, 8];
