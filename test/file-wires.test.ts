@@ -57,7 +57,7 @@ describe.each(wires.map((wire) => [wire.name, wire] as const))('%s', (_name, wir
 
 describe('D90: an address of a server inside of the network', () => {
   it.each(wires.map((wire) => [wire.name, wire] as const))(
-    'gets no request through %s, whoever gives it, in any kind of part, whole and streamed',
+    'gets no request through %s, from a user, a tool or the model, in any kind of part, whole and streamed',
     async (_name, wire) => {
       const secret = json({ secret: 'credentials' });
       const server = await serve(...Array.from({ length: 50 }, () => secret));

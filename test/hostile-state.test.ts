@@ -168,7 +168,7 @@ function bodyOf(api: string, fields: readonly Json[], isStream: boolean): string
   return isStream ? frame(answer) : text(answer);
 }
 
-describe.each(wires)('D90: state of $name that nobody can store', (wire) => {
+describe.each(wires)('D90: state of $name that cannot be stored', (wire) => {
   const api = apiOf(wire);
   const rows = Object.entries(answers[api] ?? {}).flatMap(([what, fields]) =>
     [true, false].map(

@@ -83,6 +83,8 @@ const refusals: readonly (readonly [number, object, Record<string, string>?])[] 
 export interface ChaosRates {
   /** The mock fails or breaks the answer off. */
   readonly fault: number;
+  /** The mock breaks the answer off after some text. */
+  readonly cut?: number;
   /** Bytes of the answer are lost. */
   readonly damage: number;
   /** The provider refuses in a way that a retry cannot help. */
@@ -102,7 +104,9 @@ export const chaotic =
       return Response.json(body, { status, headers });
     }
     const headers = new Headers(init?.headers);
-    if (draw() < rates.fault)
+    if (draw() < (rates.cut ?? 0))
+      headers.set('x-aimock-context', draw() < 0.5 ? 'cut-3' : 'cut-5');
+    else if (draw() < rates.fault)
       for (const [name, value] of Object.entries(fault(draw))) headers.set(name, value);
     const response = await fetch(input, { ...init, headers });
     if (draw() >= rates.damage) return response;

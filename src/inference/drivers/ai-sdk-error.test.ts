@@ -114,9 +114,9 @@ describe('errors of AI SDK packages', () => {
 
   it.each<[string, unknown]>([
     ['a text that is no JSON', named('AI_JSONParseError', { text: 'Bad gateway of Acme' })],
-    ['a value of another type', named('AI_TypeValidationError', { value: { told: 'Acme' } })],
-    ['data', named('AI_InvalidResponseDataError', { data: { told: 'Acme' } })],
-    ['a body', named('AI_APICallError', { statusCode: 200, responseBody: '{"told":"Acme"}' })],
+    ['a value of another type', named('AI_TypeValidationError', { value: { said: 'Acme' } })],
+    ['data', named('AI_InvalidResponseDataError', { data: { said: 'Acme' } })],
+    ['a body', named('AI_APICallError', { statusCode: 200, responseBody: '{"said":"Acme"}' })],
   ])('say what was in an answer that a package rejected: %s', (_what, thrown) => {
     const { report } = read(thrown);
     expect(report).toMatchObject({ type: 'validation', code: 'unreadable_body' });
