@@ -23,15 +23,19 @@ export const wanted: readonly Record<string, string>[] = [
   { city: 'Paris', unit: 'celsius' },
   { city: 'Zürich' },
 ];
-export const finalText = 'Paris has 18°, and Zürich has 12° 🌤.';
+export const finalText =
+  'Paris has 18°, and Zürich has 12° 🌤. It was colder in both of these cities a week ago.';
 
-const cuts = [1, 2, 3, 5, 8];
+/** Chunks after which the mock breaks an answer off: before its text, and in the middle of it. */
+const cuts = [1, 2, 3, 5, 8, 12, 16];
+/** Those that a reader has seen some text of. */
+const lateCuts = ['cut-12', 'cut-16'] as const;
 
 /** A server with the APIs of OpenAI, Anthropic and Google, which asks for a tool twice and then answers. */
 export function chaosServer(): LLMock {
   const mock = new LLMock({ port: 0, logLevel: 'silent', chunkSize: 4, journalMaxEntries: 1 });
   const asks = {
-    content: 'Let me look that up.',
+    content: 'Let me look that up in the weather service, one city after the other, for you.',
     toolCalls: wanted.map((args) => ({ name: 'lookup', arguments: JSON.stringify(args) })),
   };
   const answers = { content: finalText };
@@ -104,8 +108,7 @@ export const chaotic =
       return Response.json(body, { status, headers });
     }
     const headers = new Headers(init?.headers);
-    if (draw() < (rates.cut ?? 0))
-      headers.set('x-aimock-context', draw() < 0.5 ? 'cut-3' : 'cut-5');
+    if (draw() < (rates.cut ?? 0)) headers.set('x-aimock-context', lateCuts[draw() < 0.5 ? 0 : 1]);
     else if (draw() < rates.fault)
       for (const [name, value] of Object.entries(fault(draw))) headers.set(name, value);
     const response = await fetch(input, { ...init, headers });

@@ -60,6 +60,11 @@ export class AiSdkAnswer {
     return this.#report.report;
   }
 
+  /** Whether the answer has named its model. */
+  get hasModel(): boolean {
+    return this.#report.hasModel;
+  }
+
   get partial(): PartialAnswer {
     const toolCalls = this.#calls.inferred(true);
     return {

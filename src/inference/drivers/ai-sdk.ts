@@ -115,7 +115,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           if (isRecord(value) && (bytes += partSize(value)) > MAX_ANSWER_BYTES)
             throw tooLarge(answer.partial);
           const chunks = answer.read(value);
-          if (!isReported && answer.report.model !== undefined) {
+          if (!isReported && answer.hasModel) {
             isReported = true;
             given.reported?.(answer.report);
           }

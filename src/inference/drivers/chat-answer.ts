@@ -68,6 +68,11 @@ export class ChatAnswer {
     return this.#fromOrigin(this.#stream.report);
   }
 
+  /** Whether the answer has named its model. */
+  get hasModel(): boolean {
+    return this.#stream.report.model !== undefined;
+  }
+
   feed(bytes: Uint8Array): InferenceChunk[] {
     return this.#takeAll(this.#sse.feed(bytes));
   }

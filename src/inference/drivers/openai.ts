@@ -97,7 +97,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         if (done) break;
         if ((bytes += value.length) > MAX_ANSWER_BYTES) throw tooLarge(answer.partial);
         const chunks = answer.feed(value);
-        if (!isReported && answer.report.model !== undefined) {
+        if (!isReported && answer.hasModel) {
           isReported = true;
           given.reported?.(answer.report);
         }
