@@ -28,8 +28,6 @@ export const finalText =
 
 /** Chunks after which the mock breaks an answer off: before its text, and in the middle of it. */
 const cuts = [1, 2, 3, 5, 8, 12, 16];
-/** Those that a reader has seen some text of. */
-const lateCuts = ['cut-12', 'cut-16'] as const;
 
 /** A server with the APIs of OpenAI, Anthropic and Google, which asks for a tool twice and then answers. */
 export function chaosServer(): LLMock {
@@ -76,6 +74,19 @@ function damaged(body: Uint8Array, draw: () => number, trail: Trail): Uint8Array
   return new Uint8Array([...body.slice(0, from), ...body.slice(to)]);
 }
 
+/** Sends this share of an answer, then breaks the connection. */
+async function broken(response: Response, share: number): Promise<Response> {
+  const body = new Uint8Array(await response.arrayBuffer());
+  const { status, headers } = response;
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      controller.enqueue(body.slice(0, Math.floor(body.length * share)));
+      setTimeout(() => controller.error(new TypeError('terminated')), 5);
+    },
+  });
+  return new Response(source, { status, headers });
+}
+
 /** Failures after which another model continues at once. */
 const refusals: readonly (readonly [number, object, Record<string, string>?])[] = [
   [429, { error: { code: 'insufficient_quota', message: 'You exceeded your current quota.' } }],
@@ -87,7 +98,7 @@ const refusals: readonly (readonly [number, object, Record<string, string>?])[] 
 export interface ChaosRates {
   /** The mock fails or breaks the answer off. */
   readonly fault: number;
-  /** The mock breaks the answer off after some text. */
+  /** The connection breaks in the middle of the answer, after a reader has seen some text. */
   readonly cut?: number;
   /** Bytes of the answer are lost. */
   readonly damage: number;
@@ -108,10 +119,11 @@ export const chaotic =
       return Response.json(body, { status, headers });
     }
     const headers = new Headers(init?.headers);
-    if (draw() < (rates.cut ?? 0)) headers.set('x-aimock-context', lateCuts[draw() < 0.5 ? 0 : 1]);
-    else if (draw() < rates.fault)
+    const isCut = draw() < (rates.cut ?? 0);
+    if (!isCut && draw() < rates.fault)
       for (const [name, value] of Object.entries(fault(draw))) headers.set(name, value);
     const response = await fetch(input, { ...init, headers });
+    if (isCut) return broken(response, 0.4 + draw() / 2);
     if (draw() >= rates.damage) return response;
     const body = new Uint8Array(await response.arrayBuffer());
     const { status } = response;
