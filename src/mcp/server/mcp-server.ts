@@ -137,7 +137,7 @@ export function mcpServer(options: AgentMcpServerOptions): AgentMcpServer {
   const openHttp = async (): Promise<McpHttpHandler> => {
     const mcp = await loadServer();
     return mcp.createMcpHandler(factory(mcp, true, ownerIn), {
-      // a response that begins at once, so that a long run holds up no other request of its owner
+      // a response that begins at once, so that a long run delays no other request of its owner
       responseMode: 'sse',
       onerror: () => {}, // each refused request has its answer
     });
