@@ -323,7 +323,8 @@ describe('an agent behind a call', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Open trace of clerk' }));
     expect(location.hash).toBe('#/s/s1/trace?execution=exec_1&call=call_3&in=1');
     const above = await screen.findByRole('navigation', { name: 'Agents above' });
-    expect(document.activeElement?.textContent).toBe('clerk');
+    // effects run after the line is there
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('clerk'));
     expect(await seriousInDocument()).toEqual([]);
     const asked = server.asked.filter(({ search }) => search.get('call') !== null);
     expect(asked.map(({ search }) => search.toString())).toContain(
