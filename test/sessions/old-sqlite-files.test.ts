@@ -111,6 +111,7 @@ it('never changes an existing migration: add a new one at the end', () => {
     'a353b22d10e22ffd',
     'f81d16cee8ed705b',
     '8c19815589d24af9',
+    'a1b2e3686a019b61',
   ]);
 });
 
