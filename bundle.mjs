@@ -12,8 +12,7 @@ entries.push(bin.onward.replace('dist/', 'src/').replace(/\.js$/, '.ts'));
 const input = Object.fromEntries(entries.map((file) => [/src\/(.+)\.ts$/.exec(file)[1], file]));
 
 rmSync('dist/chunks', { recursive: true, force: true });
-const bundle = await rolldown({
-  input,
+const options = {
   external: [
     'openai',
     'eventsource-parser',
@@ -35,11 +34,39 @@ const bundle = await rolldown({
   onLog: (level, log, next) => {
     if (log.code !== 'MODULE_LEVEL_DIRECTIVE') next(level, log);
   },
-});
+};
+
+/** Returns the modules that an import of these sources loads at once, without what they load on demand. */
+async function loadedBy(...files) {
+  const bundle = await rolldown({ ...options, input: files });
+  const { output: parts } = await bundle.generate();
+  await bundle.close();
+  const modules = new Set();
+  const seen = new Set();
+  const visit = (part) => {
+    if (!part || seen.has(part)) return;
+    seen.add(part);
+    for (const [id, { renderedLength }] of Object.entries(part.modules))
+      if (renderedLength > 0) modules.add(id);
+    for (const name of part.imports) visit(parts.find(({ fileName }) => fileName === name));
+  };
+  for (const part of parts) if (part.isEntry) visit(part);
+  return modules;
+}
+
+const ofCore = await loadedBy(input.index);
+const inCore = (modules) => {
+  const folder = new RegExp(`/src/(?:${modules})/`);
+  return (id) => ofCore.has(id) && folder.test(id);
+};
+
+const bundle = await rolldown({ ...options, input });
 const { output } = await bundle.write({
   dir: 'dist',
   format: 'esm',
   sourcemap: true,
+  // the type declarations have them, and an import reads what is here
+  comments: { annotation: true, jsdoc: false, legal: true },
   // names what is loaded on demand apart from what is shared, also where both have one name
   chunkFileNames: ({ isDynamicEntry }) => `chunks/${isDynamicEntry ? 'lazy-' : ''}[name].js`,
   // small modules that nearly every entry needs, in one file instead of ten
@@ -48,7 +75,7 @@ const { output } = await bundle.write({
       // modules beside all others: a page that needs one of them does not load what errors need
       {
         name: 'leaf',
-        test: /src\/(?:(?!index|line-feeds)[a-z0-9-]+\.ts|events\/hidden-args|agent\/broadcast-status)/,
+        test: /src\/(?:(?!index|line-feeds)[a-z0-9-]+\.ts|events\/(?:hidden-args|compaction-text)|agent\/broadcast-status)/,
         priority: 3,
       },
       {
@@ -60,18 +87,17 @@ const { output } = await bundle.write({
             'continuation/(?:stop-reason|grants|grant-text|time-text|explain-status)',
             'events/agent-event',
             'messages/content-part',
-            'sessions/(?:check-names|in-time|session-errors|feed/feeds-of|stores/store-errors)',
-            'tools/(?:tool-result|progress-text)',
+            'inference/usage',
+            'sessions/(?:check-names|grant-policy|in-time|list-cursor|retry-record|session-errors|worker-description|feed/feeds-of|stores/store-errors)',
+            'tools/(?:json-schema-check|json-schema/(?!formats|pattern-run|text-rules)|tool-result|progress-text)',
           ].join('|')})`,
         ),
         priority: 2,
       },
-      // what `import 'onward'` loads, though the command line shares it: one file instead of six
-      {
-        name: 'core',
-        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/(?!partial-schema|sourced-tools|step-guards|ask-guards|json-schema\/(?:formats|pattern-run|text-rules))|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
-        priority: 1,
-      },
+      // the rest of what `import 'onward'` loads, in two files instead of dozens. A bundler keeps what the lazy parts of
+      // a file need with the file, so that what the server shares is apart
+      { name: 'core', test: inCore('continuation|events|messages'), priority: 1 },
+      { name: 'agent', test: inCore('agent|inference|tools|serialization|sessions'), priority: 1 },
     ],
   },
 });
@@ -90,11 +116,11 @@ copyFileSync('src/react/styles.css', 'dist/react/styles.css');
 // TypeScript refuses an import of which it knows nothing
 writeFileSync('dist/react/styles.css.d.ts', 'export {};\n');
 
-// what others wrote goes with its licence; vite does the same for the console
+// what others wrote goes with its license; vite does the same for the console
 const folders = output
   .flatMap(({ moduleIds = [] }) => moduleIds)
   .flatMap((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
-const licences = [...new Set(folders)].toSorted().map((folder) => {
+const licenses = [...new Set(folders)].toSorted().map((folder) => {
   const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`));
   const file = `${folder}/LICENSE`;
   const text = existsSync(file)
@@ -104,5 +130,5 @@ const licences = [...new Set(folders)].toSorted().map((folder) => {
 });
 writeFileSync(
   'dist/licenses.txt',
-  `# Licenses\n\nThese packages are contained in the files here:\n\n${licences.join('\n')}`,
+  `# Licenses\n\nThese packages are contained in the files here:\n\n${licenses.join('\n')}`,
 );

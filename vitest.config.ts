@@ -5,7 +5,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const system = [
   'src/sessions/stores/{postgres,sqlite}{*,/**/*}.test.ts',
   'test/*/**/*.test.{ts,tsx}',
-  'test/{every-exit,provider-chaos,growth,samples-under-load,families-at-random}.test.ts',
+  'test/{every-exit,provider-chaos,fallback-chaos,growth,samples-under-load,families-at-random}.test.ts',
   'test/{docs,docs-fragments,examples,edge,knip,optional-packages}.test.ts',
 ];
 

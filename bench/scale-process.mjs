@@ -6,7 +6,7 @@ import { bullQueue } from 'onward/queues/bullmq';
 import { postgresStore } from 'onward/stores/postgres';
 
 const job = JSON.parse(process.argv[2]);
-const { url, redisUrl, schema, bus, queue, concurrency, work } = job;
+const { url, redisUrl, schema, bus, queue, concurrency, agents, work } = job;
 const MODEL_MS = 500;
 const TOOL_MS = 50;
 const owner = 'bench';
@@ -84,7 +84,9 @@ const queues = {
 };
 const runtime = new SessionRuntime({
   store,
-  agents: [createAgent({ name: 'bench', driver, tools: [tool, pay] })],
+  agents: Array.from({ length: agents }, (_none, n) =>
+    createAgent({ name: n === 0 ? 'bench' : `bench-${n}`, driver, tools: [tool, pay] }),
+  ),
   ...(bus !== 'none' && { bus: open[bus]() }),
   queue: queues[queue](),
   work,
@@ -95,7 +97,8 @@ const tasks = {
   /** Sends to many new sessions and waits for all of them. */
   async many({ sessions, calls }) {
     const ids = [];
-    for (let i = 0; i < sessions; i++) ids.push((await runtime.create({ owner })).id);
+    for (let i = 0; i < sessions; i++)
+      ids.push((await runtime.create({ owner, agent: 'bench' })).id);
     const began = now();
     await Promise.all(
       ids.map((id) => runtime.send(id, JSON.stringify({ calls }), { owner, wait: true })),
@@ -103,7 +106,7 @@ const tasks = {
     return { ms: now() - began };
   },
   async create() {
-    return { id: (await runtime.create({ owner })).id };
+    return { id: (await runtime.create({ owner, agent: 'bench' })).id };
   },
   async send({ id, plan, wait }) {
     const at = now();

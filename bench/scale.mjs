@@ -52,7 +52,9 @@ try {
   if (only.has('chunks')) for (const bus of servers) await chunks(bus);
   if (only.has('idle')) {
     await idle('none', 'none');
-    for (const server of servers) await idle(server, server);
+    for (const server of servers)
+      for (const agents of [1, 50]) await idle(server, server, { agents });
+    await idle('postgres', 'postgres', { agents: 50, workers: 12 });
   }
   print({ case: 'bars', ...bars });
 } finally {
@@ -65,9 +67,9 @@ function print(line) {
 }
 
 /** Processes on a schema of their own. */
-async function processes(bus, queue, workers) {
+async function processes(bus, queue, workers, agents = 1) {
   const schema = `scale_${++schemas}`;
-  const job = { url: postgres.url, redisUrl: redis?.url, schema, bus, queue, concurrency };
+  const job = { url: postgres.url, redisUrl: redis?.url, schema, bus, queue, concurrency, agents };
   const sender = start({ ...job, work: false });
   await sender.ready;
   const all = Array.from({ length: workers }, () => start({ ...job, work: true }));
@@ -228,9 +230,8 @@ async function chunks(bus) {
 }
 
 /** Transactions a second that idle workers make: outside of a transaction each statement is one. */
-async function idle(bus, queue) {
-  const workers = 4;
-  const { sender, end } = await processes(bus, queue, workers);
+async function idle(bus, queue, { agents = 1, workers = 4 } = {}) {
+  const { sender, end } = await processes(bus, queue, workers, agents);
   await sender.ask('many', { sessions: 8, calls: 0 });
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
@@ -247,6 +248,10 @@ async function idle(bus, queue) {
   await client.end();
   end();
   const value = round((after - before) / (IDLE_MS / 1000) / workers, 1);
-  print({ case: 'idle', bus, queue, workers, statements_per_second_and_worker: value });
-  bars[`idle_${bus}_${queue}`] = { value, limit: 10, pass: value < 10 };
+  print({ case: 'idle', bus, queue, workers, agents, statements_per_second_and_worker: value });
+  bars[`idle_${bus}_${queue}_${workers}_workers_${agents}_agents`] = {
+    value,
+    limit: 10,
+    pass: value < 10,
+  };
 }

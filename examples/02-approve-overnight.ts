@@ -10,7 +10,7 @@ const leads = new Map([
 
 const deleteLead = defineTool({
   name: 'delete_lead',
-  description: 'Deletes a lead for good.',
+  description: 'Deletes a lead permanently.',
   parameters: z.object({ id: z.string() }),
   needsApproval: true,
   execute: ({ id }) => ({ deleted: leads.delete(id) }),

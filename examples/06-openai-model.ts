@@ -5,7 +5,7 @@ import { createAgent, defineTool, ErrorPolicy } from 'onward';
 import { openai } from 'onward/drivers/openai';
 import * as z from 'zod';
 
-// stands in for the provider: too busy at first, then it asks for the tool, then it answers, word by word
+// replaces the provider: too busy at first, then it asks for the tool, then it answers, word by word
 const usage = { prompt_tokens: 400, completion_tokens: 20, total_tokens: 420 };
 const ask = {
   index: 0,

@@ -60,6 +60,21 @@ export function isHarmless(value: unknown, levels: number = MOST_LEVELS): boolea
   return true;
 }
 
+/** Whether a value is JSON that {@link isHarmless} accepts as it is. Changes nothing, and never throws. */
+export function isPlainJson(value: unknown, levels: number = MOST_LEVELS): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
+  if (value === null) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isPlainJson(item, levels - 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (Object.hasOwn(value, '__proto__')) return false;
+  for (const key in value)
+    if (!isPlainJson((value as Record<string, unknown>)[key], levels - 1)) return false;
+  return true;
+}
+
 /** Copies a value with at most this many levels. */
 function withLevels(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -63,6 +63,8 @@ function wrongWithOnward(
       const option = optionOf(command, flag);
       if (option === null) return `${command.name()} has no option ${flag}`;
       if (option.required && value === undefined) i += 1;
+      if (option.variadic && option.optional)
+        while (i + 1 < words.length && words[i + 1]?.startsWith('-') === false) i += 1;
       continue;
     }
     const inner = command.commands.find(
@@ -82,8 +84,11 @@ function wrongWithOnward(
 }
 
 const general = new Set(['-h', '--help', '-v', '--version']);
-function optionOf(command: Command, flag: string): Pick<Option, 'required'> | null {
-  if (general.has(flag)) return { required: false };
+function optionOf(
+  command: Command,
+  flag: string,
+): Pick<Option, 'required' | 'optional' | 'variadic'> | null {
+  if (general.has(flag)) return { required: false, optional: false, variadic: false };
   const all = [...command.options, ...program.options];
   return all.find(({ long, short }) => long === flag || short === flag) ?? null;
 }

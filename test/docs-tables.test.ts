@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { SessionRuntime } from 'onward';
+import { mcpServer } from 'onward/mcp/server';
 import { agentServer } from 'onward/server';
 import { memoryStore } from 'onward/stores/memory';
 import { DeterministicDriver } from 'onward/testing';
@@ -32,6 +33,7 @@ describe('tables in the docs match the code', () => {
       runtime,
       owner: () => null,
       pusher,
+      mcp: mcpServer({ runtime }),
       admin: () => null,
     });
     const known = Object.entries(openapi['paths'] as Record<string, object>).flatMap(

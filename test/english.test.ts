@@ -10,6 +10,12 @@ const ofEvents = /\b(?:tells?|told|untold|hears?|heard|hearing)\b/gi;
 /** Dependencies, closed calls, leases, capacity, periods, the last event, and the heading of a table of fields. */
 const ofProse =
   /\b(?:live things|seal(?:s|ed|ing)?|(?:its|one) last words?|what it says|rooms?|stretch(?:es)?|at work|(?:stands?|stood) still|(?:takes?|taken|took|taking) up|carr(?:y|ies|ied) on|leases? (?:(?:is|was|are|were) )?(?:given )?back)\b/gi;
+/** Figures of speech for storing, replacing, blocking, permanently. */
+const ofSpeech =
+  /\b(?:stands? in for|stand-?ins?|stands? (?:before|behind|together|alone|on)|(?:written|wrote|writes?) down|another word|everybody|anybody|for good|laid out|held up|holds? up|be it)\b/gi;
+/** British spelling. */
+const british =
+  /\b(?:colours?|coloured|behaviours?|licences?|grey|catalogues?|labelled|modelled|artefacts?|judgement)\b/gi;
 /** A controller in sources. */
 const ofSources = /\bdesks?\b/gi;
 
@@ -56,6 +62,8 @@ describe('retired words', () => {
       /^(?:docs\/(?!api)[^/]+\.md|(?:bench|examples)\/.*|(?:src|test)\/(?!demo|data|console\/chat-scenes).*\.tsx?)$/,
     ],
     ['of prose', ofProse, /^(?:docs\/.*\.md|[A-Z]+\.md|src\/(?!demo).*\.tsx?)$/],
+    ['of speech', ofSpeech, /^(?:docs\/.*\.md|[A-Z]+\.md|examples\/.*|src\/(?!demo).*\.tsx?)$/],
+    ['of British English', british, /./],
     ['of sources', ofSources, /^src\/.*\.tsx?$/],
   ])('%s appear in no page and no source', (_what, words, where) => {
     const found = files
@@ -76,6 +84,12 @@ describe('retired words', () => {
       ofProse,
       ['seal', 'its last word', 'live things'],
     ],
+    [
+      'A stand-in stands in for it, held up for good; standard, understand, written',
+      ofSpeech,
+      ['stand-in', 'stands in for', 'held up', 'for good'],
+    ],
+    ['The colour of its licence; color, license', british, ['colour', 'licence']],
   ])('and are found in %j', (text, words, expected) => {
     expect(retiredIn(text, words)).toEqual(expected.map((word) => `line 1: ${word}`));
   });

@@ -120,6 +120,7 @@ describe('explanation actions', () => {
       'broken',
       'error of a tool with its own rule',
       'all models failed',
+      'guard',
     ])
       expect(causes).toContain(cause);
   }, 120_000);

@@ -1,51 +1,11 @@
-import {
-  AgentBuilder,
-  AgentState,
-  createAgent,
-  defineTool,
-  SessionRuntime,
-  type Agent,
-  type AgentEvent,
-  type Capability,
-} from 'onward';
+import { AgentBuilder, SessionRuntime, type Capability } from 'onward';
 import { guardInput, guardOutput, guardTools } from 'onward/capabilities';
 import { memoryStore } from 'onward/stores/memory';
 import { DeterministicDriver, fakeClock, ScenarioStep } from 'onward/testing';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { seen, watched } from './setup/watched-agent.ts';
 
 const { toolCall, final } = ScenarioStep;
-const create = createAgent as unknown as (options: object) => Agent;
-interface Watched {
-  readonly agent: Agent;
-  readonly model: DeterministicDriver;
-  readonly ran: string[];
-  readonly events: AgentEvent[];
-  run(text?: string): Promise<AgentState>;
-}
-
-/** An agent with a tool that notes its runs, and all events of its runs. */
-function watched(
-  steps: readonly (ScenarioStep | string)[],
-  capabilities: readonly Capability[],
-  more: object = {},
-): Watched {
-  const model = DeterministicDriver.fromSteps(...steps);
-  const ran: string[] = [];
-  const events: AgentEvent[] = [];
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    parameters: { type: 'object' },
-    execute: () => void ran.push('pay'),
-  });
-  const agent = create({ model, tools: [pay], capabilities, ...more });
-  const wiretap = (event: AgentEvent): void => void events.push(event);
-  return { agent, model, ran, events, run: (text = 'go') => agent.run(text, { wiretap }) };
-}
-
-/** Everything that anyone could have seen of a run. */
-const seen = ({ events }: Watched, state: AgentState): string =>
-  JSON.stringify([events, state, state.output]);
 const secret = 'the launch code is 0000';
 const leaky = {
   name: 'no-codes',

@@ -1,56 +1,16 @@
-import {
-  AgentBuilder,
-  AgentState,
-  createAgent,
-  defineTool,
-  ErrorPolicy,
-  type Agent,
-  type AgentEvent,
-  type Capability,
-} from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, type AgentEvent } from 'onward';
 import { guardInput, guardOutput, guardTools } from 'onward/capabilities';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { create, seen, watched } from './setup/watched-agent.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
-const create = createAgent as unknown as (options: object) => Agent;
 const noCards = {
   name: 'no-cards',
   check: ({ text }: { text: string }) =>
     text.includes('4111') ? { block: 'it has a card number' } : undefined,
 };
 
-interface Watched {
-  readonly agent: Agent;
-  readonly model: DeterministicDriver;
-  readonly ran: string[];
-  readonly events: AgentEvent[];
-  run(text?: string): Promise<AgentState>;
-}
-
-/** An agent with a tool that notes its runs, and all events of its runs. */
-function watched(
-  steps: readonly (ScenarioStep | string)[],
-  capabilities: readonly Capability[],
-  more: object = {},
-): Watched {
-  const model = DeterministicDriver.fromSteps(...steps);
-  const ran: string[] = [];
-  const events: AgentEvent[] = [];
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    parameters: { type: 'object' },
-    execute: () => void ran.push('pay'),
-  });
-  const agent = create({ model, tools: [pay], capabilities, ...more });
-  const wiretap = (event: AgentEvent): void => void events.push(event);
-  return { agent, model, ran, events, run: (text = 'go') => agent.run(text, { wiretap }) };
-}
-
-/** Everything that anyone could have seen of a run. */
-const seen = ({ events }: Watched, state: AgentState): string =>
-  JSON.stringify([events, state, state.output]);
 const streamedText = (events: readonly AgentEvent[]): string =>
   events.map((event) => (event.type === 'StreamChunk' ? event.content : '')).join('');
 

@@ -1,28 +1,13 @@
 import { AgentBuilder, ErrorPolicy } from 'onward';
-import { DeterministicDriver, mockTool, ScenarioStep, type MockTool } from 'onward/testing';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { approve, gated } from './setup/approvals.ts';
 import { asTool, ask } from './setup/nested-agents.ts';
 import { stored, takesAnotherTurn } from './setup/states.ts';
+import { agentOf, namesIn } from './setup/steered-agent.ts';
 import type { PrepareStep } from '../src/agent/prepare-step.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
-
-const namesIn = ({ requests }: DeterministicDriver): string[][] =>
-  requests.map(({ tools }) => tools.map(({ name }) => name));
-
-const agentOf = (
-  model: DeterministicDriver,
-  tools: readonly MockTool[],
-  prepareStep?: PrepareStep,
-): AgentBuilder => {
-  const builder: AgentBuilder = AgentBuilder.base()
-    .withModel(model)
-    .withSystemPrompt('Be kind.')
-    .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
-    .withTools(...tools);
-  return prepareStep ? builder.withPrepareStep(prepareStep) : builder;
-};
 
 describe('activeTools', () => {
   const tools = () => [mockTool('a'), mockTool('b'), mockTool('c')];

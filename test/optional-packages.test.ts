@@ -202,6 +202,32 @@ describe('without optional packages', () => {
     expect(said).toBe('tools_unavailable @modelcontextprotocol/client');
   });
 
+  it('the MCP server loads, and its first client names the package to install', () => {
+    const made = `
+      import { AgentBuilder, SessionRuntime } from 'onward';
+      import { DeterministicDriver } from 'onward/testing';
+      import { memoryStore } from 'onward/stores/memory';
+      const model = DeterministicDriver.fromResponses('hello');
+      const agents = [AgentBuilder.base().withModel(model).build()];
+    `;
+    const said = printed(`
+      ${made}
+      import { mcpServer } from 'onward/mcp/server';
+      const runtime = new SessionRuntime({ store: memoryStore(), agents });
+      const server = mcpServer({ runtime });
+      const request = new Request('http://localhost/api/mcp', { method: 'POST' });
+      for (const call of [() => server.stdio({ owner: 'ann' }), () => server.fetch(request, { owner: 'ann' })])
+        await call().catch((error) => console.log(error.code, /npm install (\\S+)/.exec(error.message)[1]));
+    `);
+    expect(said.split('\n')).toEqual(Array(2).fill('package_missing @modelcontextprotocol/server'));
+    writeFileSync(
+      join(project, 'onward.config.mjs'),
+      `${made}; export default { agents, store: memoryStore() };`,
+    );
+    expect(onward('mcp')).toContain('Run: npm install @modelcontextprotocol/server');
+    rmSync(join(project, 'onward.config.mjs'));
+  });
+
   it('the Pusher broadcaster loads, and its first call names the package to install', () => {
     const said = printed(`
       import { pusherBroadcaster } from 'onward/broadcasting/pusher';

@@ -52,6 +52,7 @@ describe('public API', () => {
       './broadcasting/use-chat',
       './capabilities',
       './mcp',
+      './mcp/server',
       './ui',
       './react',
       './react/styles.css',

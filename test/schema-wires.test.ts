@@ -162,3 +162,16 @@ it('Gemini gets a recursive schema as a text, and answers in JSON', async () => 
   expect(generationConfig).not.toHaveProperty('responseSchema');
   expect(JSON.stringify(systemInstruction)).toContain('JSON Schema');
 });
+
+it('a server whose package drops schemas gets them as a text, and answers in JSON', async () => {
+  const compatible = wires.find(({ name }) => name.includes('compatible')) as Wire;
+  const format = z.object({ city: z.string() });
+  const { provider } = await answerOf(compatible, format, { city: 'Ghent' });
+  const [{ response_format, messages } = {}] = provider.bodies;
+  expect(response_format).toEqual({ type: 'json_object' });
+  const [first] = messages as { role: string; content: string }[];
+  expect(first).toMatchObject({
+    role: 'system',
+    content: expect.stringContaining('"city"') as string,
+  });
+});

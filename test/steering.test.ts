@@ -1,33 +1,17 @@
 import {
-  AgentBuilder,
   createAgent,
   createModelRegistry,
   defineCapability,
   ErrorPolicy,
   type AgentState,
 } from 'onward';
-import { DeterministicDriver, mockTool, ScenarioStep, type MockTool } from 'onward/testing';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stored, takesAnotherTurn } from './setup/states.ts';
+import { agentOf, namesIn } from './setup/steered-agent.ts';
 import type { PrepareStep } from '../src/agent/prepare-step.ts';
 
 const { toolCall, final } = ScenarioStep;
-
-const namesIn = ({ requests }: DeterministicDriver): string[][] =>
-  requests.map(({ tools }) => tools.map(({ name }) => name));
-
-const agentOf = (
-  model: DeterministicDriver,
-  tools: readonly MockTool[],
-  prepareStep?: PrepareStep,
-): AgentBuilder => {
-  const builder: AgentBuilder = AgentBuilder.base()
-    .withModel(model)
-    .withSystemPrompt('Be kind.')
-    .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
-    .withTools(...tools);
-  return prepareStep ? builder.withPrepareStep(prepareStep) : builder;
-};
 
 const firstError = (state: AgentState) => state.steps.at(0)?.errors[0];
 

@@ -2,10 +2,10 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createAgent, defineTool, ErrorPolicy, type Agent } from 'onward';
 import * as z from 'zod';
-import { standIn } from './stand-in.ts';
+import { scriptedModel } from './scripted-model.ts';
 
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
-const model = standIn();
+const model = scriptedModel();
 
 /** Looks after the files of one folder: it may list and read them, and asks before it deletes one. */
 export function fileAgent(folder: string): Agent {
@@ -29,7 +29,7 @@ export function fileAgent(folder: string): Agent {
   });
   const deleteFile = defineTool({
     name: 'delete_file',
-    description: 'Deletes a file for good.',
+    description: 'Deletes a file permanently.',
     parameters: file,
     needsApproval: true,
     execute: async ({ file }) => {

@@ -4,7 +4,7 @@
  *
  *   npm run build && npx jiti examples/cli-agent/main.ts [folder]
  *
- * It looks after the files of a folder, this one unless you name another. The model is a stand-in, so that it runs
+ * It looks after the files of a folder, this one unless you name another. The model is scripted, so that it runs
  * without a key; agent.ts has the line that makes it real.
  */
 import { stdin, stdout } from 'node:process';
@@ -15,7 +15,7 @@ import { fileAgent } from './agent.ts';
 const agent = fileAgent(process.argv[2] ?? '.');
 agent.wiretap(show);
 
-// read by an iterator, which keeps the lines that come before anybody asks
+// read by an iterator, which keeps the lines that come before the first read
 const lines = createInterface({ input: stdin })[Symbol.asyncIterator]();
 
 /** Null at the end of the input. */

@@ -15,7 +15,7 @@ const publish = defineTool({
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
 /** In the place of a model: wants to publish whatever stands in quotes, and then reports the result. */
 const model: InferenceDriver = {
-  name: 'stand-in',
+  name: 'scripted',
   infer: async ({ messages }) => answer(messages),
   async *stream({ messages }, { signal }) {
     const response = answer(messages);

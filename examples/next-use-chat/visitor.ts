@@ -1,4 +1,4 @@
-/** Who asks: a secret of their own that everybody gets as a cookie. A real app reads its session here. */
+/** Who asks: a secret that each visitor gets as a cookie. A real app reads its session here. */
 export const visitorOf = ({ headers }: Request): string | null =>
   /(?:^|; )visitor=([0-9a-f-]{36})/.exec(headers.get('cookie') ?? '')?.[1] ?? null;
 

@@ -8,7 +8,7 @@
  *   npx jiti examples/overnight-approval/morning.ts <call> '{"invoice":"INV-7","euros":450}'
  *   cat ledger.log                                                               each line once
  *
- * The model is a stand-in, so that it runs without a key; office.ts has the line that makes it real.
+ * The model is scripted, so that it runs without a key; office.ts has the line that makes it real.
  */
 import { openOffice, owner } from './office.ts';
 

@@ -32,7 +32,7 @@ const pay = defineTool({
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
 /** In the place of a model: reserves what it reads of, pays, and reports the result. */
 const model: InferenceDriver = {
-  name: 'stand-in',
+  name: 'scripted',
   infer: async ({ messages }) => {
     const all = [...messages];
     const text = all.find((message) => message.isUser())?.text ?? '';

@@ -8,7 +8,7 @@
  *   curl localhost:3002/api/sessions -H 'x-session: …' --json '{"message":"Cancel the meeting at 15:00"}'
  *   curl localhost:3002/api/sessions/…/events -H 'x-session: …' -N
  *
- * The model is a stand-in, so that it runs without a key. A real one is one line:
+ * The model is scripted, so that it runs without a key. A real one is one line:
  *   const model = openai('gpt-5-mini'); // from 'onward/drivers/openai'
  */
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ import * as z from 'zod';
 
 const cancelMeeting = defineTool({
   name: 'cancel_meeting',
-  description: 'Takes a meeting out of the calendar of everybody.',
+  description: 'Deletes a meeting from the calendars of all guests.',
   parameters: z.object({ time: z.string() }),
   needsApproval: true,
   execute: ({ time }) => `the meeting at ${time} is cancelled`,
@@ -30,7 +30,7 @@ const cancelMeeting = defineTool({
 
 /** Wants to cancel whatever meeting it reads of, and then reports the result. */
 const model: InferenceDriver = {
-  name: 'stand-in',
+  name: 'scripted',
   infer: async ({ messages }) => {
     const last = messages.last();
     const time = /\d+:\d\d/.exec(last?.text ?? '')?.[0];

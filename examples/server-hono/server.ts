@@ -7,7 +7,7 @@
  *   curl localhost:3001/api/sessions/…/events -H 'authorization: Bearer for-ada' -N
  *   curl localhost:3001/api/sessions/…/approvals/… -H 'authorization: Bearer for-ada' --json '{"decision":"approve"}'
  *
- * The model is a stand-in, so that it runs without a key. A real one is one line:
+ * The model is scripted, so that it runs without a key. A real one is one line:
  *   const model = openai('gpt-5-mini'); // from 'onward/drivers/openai'
  */
 import { serve } from '@hono/node-server';
@@ -27,7 +27,7 @@ const refund = defineTool({
 
 /** Wants to pay back whatever order it reads of, and then reports the result. */
 const model: InferenceDriver = {
-  name: 'stand-in',
+  name: 'scripted',
   infer: async ({ messages }) => {
     const last = messages.last();
     const order = /[A-Z]-\d+/.exec(last?.text ?? '')?.[0];

@@ -14,7 +14,7 @@ const publish = defineTool({
 // a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
 /** Wants to publish whatever stands in quotes, and then reports the result. */
 const model: InferenceDriver = {
-  name: 'stand-in',
+  name: 'scripted',
   infer: async ({ messages }) => {
     const last = messages.last();
     const title = /"(.+)"/.exec(last?.text ?? '')?.[1];
@@ -30,7 +30,7 @@ function start(): AgentServer {
   const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
   const runtime = new SessionRuntime({ store, agents: [editor] });
   runtime.start(); // also with what a process before this one has left
-  // stands in for a sign-in, since anybody can send this header: a real app reads its session here
+  // replaces a sign-in, since any client can send this header: a real app reads its session here
   return agentServer({ runtime, owner: ({ headers }) => headers.get('x-user') });
 }
 

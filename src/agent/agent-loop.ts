@@ -24,7 +24,7 @@ import { prepareDraft } from './prepare-step.ts';
 import type { ToolLoad } from './sourced-tools.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
-import { runCalls } from './tool-calls.ts';
+import { blockCalls, runCalls } from './tool-calls.ts';
 import { waitForRetry } from './wait-for-retry.ts';
 import { withoutFullStop } from '../sentence.ts';
 
@@ -253,7 +253,9 @@ async function callTools(run: Run, draft: StepDraft): Promise<void> {
   const { tools = [] } = run.agent.guards ?? {};
   if (tools.length > 0) {
     const { guardCalls } = await import('./step-guards.ts');
-    if (!(await guardCalls(run, draft, tools))) return;
+    const outcome = await guardCalls(run, draft, tools);
+    if (outcome === false) return;
+    if (outcome !== true) return blockCalls(run, draft, outcome);
   }
   await runCalls(run, draft);
 }

@@ -17,6 +17,7 @@ export function announceStart(run: Run, isResumed: boolean): void {
       previousStopReason: run.previousStopReason,
       messageCount: state.messages.length,
       stepCount: state.stepCount,
+      ...(run.viaCall !== null && { callId: run.viaCall }),
     });
   if (!isResumed && run.parent === null && events.wants('MessageAdded')) announceInput(run);
 }

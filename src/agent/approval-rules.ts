@@ -51,8 +51,11 @@ export async function ruleFor(run: Run, tool: AnyTool): Promise<ApprovalRule | n
 export const isRevoking = (run: Run): Promise<boolean> | boolean =>
   rootOf(run).journal?.isRevoking() ?? false;
 
-/** Adds the rule that an answer asks for. It replaces an earlier one for the same agent and tool. */
-export function remember(run: Run, tool: AnyTool, { by = null, at }: GivenAnswer): void {
+/**
+ * Adds the rule that an answer asks for. It replaces an earlier one for the same agent and tool. Returns false if the
+ * session remembers the most already: answers that were given at the same time took the last places.
+ */
+export function remember(run: Run, tool: AnyTool, { by = null, at }: GivenAnswer): boolean {
   const root = rootOf(run);
   const rule: ApprovalRule = Object.freeze({
     agentPath: Object.freeze(pathOf(run)),
@@ -62,8 +65,9 @@ export function remember(run: Run, tool: AnyTool, { by = null, at }: GivenAnswer
     at: at ?? isoTime(run.now()),
   });
   const others = withoutRules(root.state.approvalRules, [ruleId(rule)]);
-  if (others.length >= MAX_RULES) return;
+  if (others.length >= MAX_RULES) return false;
   root.state = root.state.with({ approvalRules: Object.freeze([...others, rule]) });
+  return true;
 }
 
 export const withoutRules = (
@@ -71,13 +75,24 @@ export const withoutRules = (
   ids: readonly string[],
 ): readonly ApprovalRule[] => rules.filter((rule) => !ids.includes(ruleId(rule)));
 
-/** Rejects an answer that would add one rule too many. */
-export function checkRuleCapacity({ approvalRules }: AgentState, callId: string): void {
-  if (approvalRules.length < MAX_RULES) return;
+/** Rejects answers that would add more rules than a session may have. `asked` are ids of rules by call id. */
+export function checkRuleCapacity(
+  { approvalRules }: AgentState,
+  asked: ReadonlyMap<string, string>,
+): void {
+  if (asked.size === 0) return;
+  const known = new Set(approvalRules.map(ruleId));
+  const added = new Set([...asked.values()].filter((id) => !known.has(id)));
+  if (known.size + added.size <= MAX_RULES) return;
+  const [callId] = asked.keys();
+  const left = MAX_RULES - known.size;
   throw new AgentError(
     'invalid_approval',
-    `The session remembers ${MAX_RULES} approvals, which is the most, so the answer for ${callId} cannot be remembered. ` +
-      'Revoke one, or approve without remember.',
-    { details: { callId } },
+    `A session remembers at most ${MAX_RULES} approvals. This one remembers ${known.size}, so ` +
+      (added.size === 1
+        ? `the answer for ${callId} cannot be remembered. `
+        : `only ${left} of these ${added.size} can be remembered. `) +
+      'Nothing was run. Revoke one, or approve without remember.',
+    { details: { callId, remembered: known.size, asked: added.size, limit: MAX_RULES } },
   );
 }

@@ -9,7 +9,7 @@ import { visibleText } from '../visible-text.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
 import { checkAnswer, type Answers, type GivenAnswer } from './approval-answer.ts';
-import { checkRuleCapacity } from './approval-rules.ts';
+import { checkRuleCapacity, ruleId } from './approval-rules.ts';
 import { maskedPath } from './edited-args.ts';
 import { familyRedactor } from './family-redactor.ts';
 import { canContinue, checkAgentName, definitionOf } from './nested-agent.ts';
@@ -20,12 +20,14 @@ export type BoundAnswer = GivenAnswer & { readonly executionId: string; readonly
 
 /**
  * Binds answers to pending calls. Before anything runs, rejects answers without a pending call, malformed answers,
- * answers for another execution or other arguments, and edits that do not match the tool's schema.
+ * answers for another execution or other arguments, and edits that do not match the tool's schema. Accepted answers
+ * were checked before, and those that were given at the same time may ask for more rules than a session may have.
  */
 export async function boundAnswers(
   agent: AgentDefinition,
   state: AgentState,
   answers: Answers,
+  areAccepted: boolean,
 ): Promise<ReadonlyMap<string, BoundAnswer>> {
   const pending = new Set(state.pendingApprovals.map(({ callId }) => callId));
   for (const [callId, answer] of answers) {
@@ -34,7 +36,9 @@ export async function boundAnswers(
     if (!pending.has(callId)) throw unknownApproval(callId, state, pending);
   }
   const bound = new Map<string, BoundAnswer>();
-  if (state.unfinishedStep) await new Binding(agent, answers, bound, state).bind(agent, state);
+  const binding = new Binding(agent, answers, bound, state);
+  if (state.unfinishedStep) await binding.bindAll(agent, state);
+  if (!areAccepted) binding.checkCapacity();
   return bound;
 }
 
@@ -48,7 +52,9 @@ export async function boundAnswer(
   checkAnswer(callId, answer);
   checkExecution(callId, answer, state);
   const bound = new Map<string, BoundAnswer>();
-  await new Binding(agent, new Map([[callId, answer]]), bound, state).bind(agent, state);
+  const binding = new Binding(agent, new Map([[callId, answer]]), bound, state);
+  await binding.bindAll(agent, state);
+  binding.checkCapacity();
   return bound.get(callId) ?? null;
 }
 
@@ -82,6 +88,8 @@ class Binding {
   readonly #answers: Answers;
   readonly #bound: Map<string, BoundAnswer>;
   readonly #root: AgentState;
+  /** Ids of the rules that answers ask for, by call id. */
+  readonly #remembered: Map<string, string> = new Map();
   /** Redactors of the two views of an approval: the root agent's, and the whole family's. */
   readonly #redactors: readonly Redactor[];
   /** Whether the root was interrupted in its work: an agent that is gone gives its call a result, and refuses nothing. */
@@ -100,8 +108,21 @@ class Binding {
     this.#redactors = [root.redactor, familyRedactor(root)];
   }
 
-  /** Binds the answers of an agent and its paused nested agents, which must still exist. */
-  async bind(agent: AgentDefinition, state: AgentState): Promise<void> {
+  /** Binds the answers of the root and its paused nested agents, which must still exist. */
+  bindAll(agent: AgentDefinition, state: AgentState): Promise<void> {
+    return this.#bind(agent, state, [agent.name]);
+  }
+
+  /** Rejects answers that ask for more rules than a session may have. */
+  checkCapacity(): void {
+    checkRuleCapacity(this.#root, this.#remembered);
+  }
+
+  async #bind(
+    agent: AgentDefinition,
+    state: AgentState,
+    agentPath: readonly string[],
+  ): Promise<void> {
     const { toolCalls = [], children = {}, results = [], toolSchemas } = state.unfinishedStep ?? {};
     for (const call of toolCalls) {
       const tool = agent.tools.get(call.name);
@@ -112,12 +133,13 @@ class Binding {
         if (!tool?.agent) throw agentGone(agent, call, child);
         const inside = definitionOf(tool);
         checkAgentName(inside, child);
-        await this.bind(inside, child);
+        await this.#bind(inside, child, [...agentPath, tool.name, inside.name]);
         continue;
       }
       const answer = this.#answers.get(call.id);
       if (!answer || results.some(({ callId }) => callId === call.id)) continue;
-      if ('remember' in answer && answer.remember) checkRuleCapacity(this.#root, call.id);
+      if ('remember' in answer && answer.remember)
+        this.#remembered.set(call.id, ruleId({ agentPath, tool: call.name }));
       const hash = checkedHash(call, answer, state);
       this.#bound.set(call.id, { ...answer, executionId: state.execution.id, argsHash: hash });
       const check = tool?.check ?? storedCheck(call, toolSchemas);

@@ -1,3 +1,4 @@
+import type { ErrorReport } from '../errors/error-record.ts';
 import type { FieldsOf } from '../events/agent-event.ts';
 import type { RunEvents } from '../events/run-events.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
@@ -7,9 +8,14 @@ import type { StepDraft } from './step-draft.ts';
 export const runsAgain = ({ children, inputs }: StepDraft, callId: string): boolean =>
   children?.has(callId) === true || inputs?.has(callId) === true;
 
-export const lostText = (name: string): string =>
-  `"${name}" was started, and the process ended before its result was seen: whether it took effect is unknown. ` +
-  'It was not run again. Find out before you repeat it.';
+/** Reports a call whose process died between its start and its end. */
+export const lostCall = (name: string): ErrorReport => ({
+  type: 'unknown',
+  code: 'effect_unknown',
+  message:
+    `"${name}" was started, and the process ended before its result was seen: whether it took effect is unknown. ` +
+    'It was not run again. Find out before you repeat it.',
+});
 
 /** Emits the end of a call. */
 export function emitCompleted(

@@ -10,7 +10,7 @@ import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Answers, GivenAnswer } from './approval-answer.ts';
 import { holdCapabilities } from './close-capabilities.ts';
-import { boundAnswer, type BoundAnswer } from './approvals.ts';
+import type { BoundAnswer } from './approvals.ts';
 import { openIdle, openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
 import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
@@ -71,12 +71,15 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
       run.dispose();
       return run.answers;
     },
-    checkAnswer: (state, callId, answer) => boundAnswer(definition, state, callId, answer),
+    async checkAnswer(state, callId, answer) {
+      const { boundAnswer } = await import('./approvals.ts');
+      return boundAnswer(definition, state, callId, answer);
+    },
   };
 }
 
 /** Creates a placeholder that can end executions of an agent that this process does not have. */
-export function standInFor(name: string, clock: Clock): DurableAgent {
+export function placeholderFor(name: string, clock: Clock): DurableAgent {
   const driver = {
     name: 'none',
     infer: () =>

@@ -27,7 +27,7 @@ interface ResultPart {
 }
 
 /** Reads a result that the model's view of the conversation leaves out. */
-export const earlierResultTool: AnyTool = defineTool({
+export const earlierResultTool: AnyTool = /* @__PURE__ */ defineTool({
   name: READ_RESULT,
   description:
     'Reads an earlier tool result of this conversation that was left out to save space, by the id in its note. Returns ' +

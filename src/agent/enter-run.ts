@@ -9,10 +9,8 @@ import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 import { announceStart, end } from './announce-run.ts';
 import type { GrantedBy } from './give-grant.ts';
-import { boundAnswers, checkExecution } from './approvals.ts';
 import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { checkAgentName } from './nested-agent.ts';
-import { readInputs } from './open-inputs.ts';
 import { reopen, startExecution, continueRun, continueInTime } from './open-run.ts';
 import { Run } from './run.ts';
 import type { DurableOptions } from './run-options.ts';
@@ -81,12 +79,16 @@ export async function openResumed(
     );
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
-    run.answers = await boundAnswers(definition, state, run.answers);
-    if (options.inputs)
-      run.inputs = await readInputs(state, options.inputs, {
-        by: options.by ?? null,
-        now: run.now(),
-      });
+    if (run.answers.size > 0 || state.unfinishedStep) {
+      const { boundAnswers } = await import('./approvals.ts');
+      const areAccepted = options.answers !== undefined;
+      run.answers = await boundAnswers(definition, state, run.answers, areAccepted);
+    }
+    if (options.inputs) {
+      const { readInputs } = await import('./read-inputs.ts');
+      const given = { by: options.by ?? null, now: run.now() };
+      run.inputs = await readInputs(state, options.inputs, given);
+    }
     continueRun(run, grant === undefined ? grant : checkedGrant(grant), grantedBy(run, options));
     return run;
   }
@@ -100,6 +102,7 @@ export async function openResumed(
   const [late] = run.answers;
   if (late) {
     const [callId, answer] = late;
+    const { checkExecution } = await import('./approvals.ts');
     checkExecution(callId, answer, state);
     throw new AgentError(
       'not_resumable',

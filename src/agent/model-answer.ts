@@ -12,6 +12,7 @@ import { isReport, MAX_CALLS, readResponse, type ReadCall } from '../inference/r
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { withFiles } from './answer-files.ts';
+import { answerMetadata } from './answer-metadata.ts';
 import { foundCall, FoundCallDeltas, type FoundCall } from './found-call.ts';
 import { HookFailure } from './hooks.ts';
 import { leaveStream } from './leave-stream.ts';
@@ -215,7 +216,6 @@ export class ModelAnswer {
 
   #addMessage(content: string, answer: Partial<InferenceResponse>): void {
     const draft = this.#draft;
-    const { metadata } = answer;
     const reasoning = reasoningOf(answer);
     draft.addMessage(
       Message.trusted({
@@ -224,7 +224,7 @@ export class ModelAnswer {
         content: withFiles(content, answer.files),
         toolCalls: draft.calls,
         createdAt: isoTime(this.#run.now()),
-        metadata: reasoning ? { ...metadata, reasoning } : (metadata ?? noMetadata),
+        metadata: answerMetadata(answer),
       }),
     );
     if (
@@ -294,5 +294,4 @@ type ShownChunk = Exclude<InferenceChunk, { type: 'done' | 'usage' }>;
 const reasoningOf = ({ reasoning }: Partial<InferenceResponse>): string | null =>
   typeof reasoning === 'string' && reasoning !== '' ? reasoning : null;
 
-const noMetadata = Object.freeze({});
 const streamed = ['StreamChunk', 'ToolCallDelta', 'ReasoningDelta'] as const;

@@ -16,6 +16,8 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
   readonly #run: Run;
   readonly #draft: StepDraft;
   #used: PartialAnswer = {};
+  /** What the provider reported before its answer was complete. */
+  #reported: ProviderReport = {};
   /** What the model returned, before a hook changes it. */
   #returned: ProviderReport | null = null;
   #startedAt = 0;
@@ -39,10 +41,15 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
     return this.#queuedMs;
   }
 
+  // drivers may take these functions out of the object
   /** Notes that the call waited for a limiter. */
-  queued(ms: number): void {
+  readonly queued = (ms: number): void => {
     this.#queuedMs += ms;
-  }
+  };
+  /** Notes what the provider reports before its answer is complete. */
+  readonly reported = (report: ProviderReport): void => {
+    this.#reported = { ...this.#reported, ...report };
+  };
 
   /** Whether the usage of the call is known so far. */
   get isUsageKnown(): boolean {
@@ -54,6 +61,7 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
     this.#startedAt = this.#run.now();
     this.#firstTokenMs = null;
     this.#queuedMs = 0;
+    this.#reported = {};
     this.#returned = null;
   }
 
@@ -84,8 +92,7 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
     draft.usage = usageOf(usage);
     draft.cost = costOf(answer.cost ?? this.#used.cost);
     // without usage the cost is unknown, not 0
-    if (usage && draft.cost === null && price !== null)
-      draft.cost = costOfUsage(draft.usage, price);
+    if (usage && draft.cost === null && price) draft.cost = costOfUsage(draft.usage, price);
   }
 
   /** Does the same for a call without a whole answer, and notes if its usage is unknown. */
@@ -100,11 +107,11 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
     return this.#run.record({ ...report, ...(requestId !== undefined && { requestId }) });
   }
 
-  /** Writes into the step what the model's provider reported, else the given report. */
+  /** Writes into the step what the model's provider reported, else the given report and what arrived before it. */
   keepReport(report: ProviderReport = {}): void {
     const draft = this.#draft;
     draft.modelCall = modelCallInfo(
-      this.#returned ?? report,
+      this.#returned ?? { ...this.#reported, ...report },
       draft.finishReason,
       this,
       this.#run.redactor,

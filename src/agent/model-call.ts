@@ -6,6 +6,7 @@ import { withBudgetNote } from './budget-note.ts';
 import { bookCompaction } from './compact-first.ts';
 import { GuardBlocked, type AgentGuards } from './guard.ts';
 import { ModelAnswer } from './model-answer.ts';
+import { loadPrice } from './model-chain.ts';
 import { toolsSent } from './offered-tools.ts';
 import type { Run } from './run.ts';
 import { sentMessages } from './sent-messages.ts';
@@ -15,6 +16,7 @@ import type { StepGuards } from './step-guards.ts';
 
 /** Calls the model once and fills the draft with an answer, a failure, or the part before an interruption. */
 export async function callModel(run: Run, draft: StepDraft): Promise<void> {
+  if (draft.model.price === undefined) await loadPrice(draft.model);
   const guards = run.agent.guards === null ? null : await guardsOf(run, draft, run.agent.guards);
   const answer = new ModelAnswer(run, draft, guards?.holds ?? false);
   const { offered } = draft;

@@ -3,7 +3,7 @@ import { contextOf, type Failures } from '../continuation/retry-account.ts';
 import { fallsBack } from '../errors/fallback-rule.ts';
 import type { InferenceDriver } from '../inference/inference-driver.ts';
 import { driverOf, type ModelInput, type ModelRegistry } from '../inference/model-registry.ts';
-import { priceOf, type Price, type PriceTable } from '../inference/prices.ts';
+import { priceIn, type Price, type PriceTable } from '../inference/prices.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
 import type { Run } from './run.ts';
@@ -14,8 +14,8 @@ export interface AgentModel {
   /** Name of the driver, unique in the agent. Steps store it. */
   readonly id: string;
   readonly driver: InferenceDriver;
-  /** Null if the price is unknown. */
-  readonly price: Price | null;
+  /** Null if the price is unknown; undefined until {@link loadPrice} has looked it up. */
+  price: Price | null | undefined;
 }
 
 export type ModelChain = readonly [AgentModel, ...AgentModel[]];
@@ -38,9 +38,20 @@ export function modelChain(
   const entry = (driver: InferenceDriver): AgentModel => {
     const id = freeId(driver, ids);
     ids.add(id);
-    return { id, driver, price: priceOf(driver.model, prices) };
+    return { id, driver, price: ownPrice(driver, prices) };
   };
   return [entry(first), ...fallback.map(entry)];
+}
+
+/** Returns the price in the agent's own table; undefined if the list prices have to be asked. */
+function ownPrice({ model }: InferenceDriver, prices: PriceTable = {}): Price | null | undefined {
+  return model === undefined ? null : (priceIn(prices, model) ?? undefined);
+}
+
+/** Looks up the list price of a model before its first call: a table that many pages and agents never need. */
+export async function loadPrice(model: AgentModel): Promise<void> {
+  const { priceOf } = await import('../inference/price-list.ts');
+  model.price = priceOf(model.driver.model);
 }
 
 function freeId({ name }: InferenceDriver, ids: ReadonlySet<string>): string {
@@ -65,7 +76,7 @@ export function modelPicker(
     const own = chain.find(({ id, driver }) => driver === input || id === input);
     if (own) return own;
     const driver = driverOf(input, registry);
-    return { id: freeId(driver, ids), driver, price: priceOf(driver.model, prices) };
+    return { id: freeId(driver, ids), driver, price: ownPrice(driver, prices) };
   };
   return (input) => {
     const known = typeof input === 'string' ? named.get(input) : kept.get(input);

@@ -81,7 +81,7 @@ export function shortened(message: Message): Message {
 const notes = new WeakMap<Compaction, Message>();
 
 /** Returns the message that stands for summarized messages. */
-export function summaryNote(summary: Compaction): Message {
+function summaryNote(summary: Compaction): Message {
   let note = notes.get(summary);
   if (note === undefined) {
     note = Message.trusted({

@@ -36,6 +36,8 @@ export class Run implements CallFrame {
   readonly deps: Readonly<Record<string, unknown>>;
   /** Name of the parent's tool behind which this agent runs; empty for a root. */
   viaTool = '';
+  /** Id of the parent's call behind which this agent runs; null for a root. */
+  viaCall: string | null = null;
   /** Changes between steps if the agent has tool sources. */
   offered!: OfferedTools; // set by `offer`
   readonly activeTools: readonly string[] | undefined;

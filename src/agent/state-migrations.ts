@@ -34,7 +34,7 @@ export const versionOf = ({
     : 1;
 
 /** Whether a result of the unfinished step has parts, which its message gets when the step ends. */
-export const hasParts = (unfinished: Pick<UnfinishedStep, 'results'> | null | undefined): boolean =>
+const hasParts = (unfinished: Pick<UnfinishedStep, 'results'> | null | undefined): boolean =>
   unfinished?.results.some(({ content }) => content !== undefined) === true;
 
 type Migration = (document: Record<string, unknown>) => Record<string, unknown>;

@@ -8,7 +8,6 @@ import { unblockedInput } from './sent-messages.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { isOffered } from './tool-calls.ts';
-import { ToolCallRunner } from './tool-call-runner.ts';
 
 /** Asks the guards around one model call. */
 export class StepGuards {
@@ -106,12 +105,18 @@ function hasPassed({ state: { steps, execution } }: Run, name: string): boolean 
   return false;
 }
 
-/** Asks the guards of calls before any of them runs. Returns false if one blocks them: their results say so. */
+/** Calls that a guard blocks: their places in the step, and what their results say. */
+export interface BlockedCalls {
+  readonly places: readonly number[];
+  readonly text: string;
+}
+
+/** Asks the guards of calls before any of them runs. Returns whether they may run, else the calls that are blocked. */
 export async function guardCalls(
   run: Run,
   draft: StepDraft,
   guards: readonly AgentGuard[],
-): Promise<boolean> {
+): Promise<boolean | BlockedCalls> {
   const isNew = guards.some(
     ({ name }) =>
       draft.guards?.some((record) => record.at === 'tools' && record.name === name) !== true,
@@ -138,10 +143,9 @@ export async function guardCalls(
       throw error;
     }
     const text = `Not run: a guard stopped the run (${error.message}).`;
-    for (const { place } of checked)
-      if (!draft.children?.has(draft.calls[place]?.id ?? ''))
-        new ToolCallRunner(run, draft, place).close('blocked', text);
-    return false;
+    const isChild = (callId: string): boolean => draft.children?.has(callId) === true;
+    const places = checked.flatMap(({ place, callId }) => (isChild(callId) ? [] : [place]));
+    return { places, text };
   } finally {
     draft.addGuardUsage();
     draft.isSaved = false;

@@ -20,11 +20,11 @@ import {
 import { isRevoking, type ApprovalRule } from './approval-rules.ts';
 import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
-import { emitCompleted, lostText, runsAgain } from './call-rules.ts';
+import { emitCompleted, runsAgain } from './call-rules.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
 import { changedByHook, MissingApproval, needsApproval, revoked } from './missing-approval.ts';
-import { NestedPause, runNested } from './nested-agent.ts';
+import { NestedPause } from './nested-agent.ts';
 import { openInput, resumeInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
@@ -64,6 +64,11 @@ export class ToolCallRunner {
     const { by = null, at = isoTime(this.#run.now()) } = answer;
     const said = 'deny' in answer ? 'denied' : answer.args === undefined ? 'approved' : 'edited';
     this.#approval = { decision: said, by, at, argsHash: argsHash(args) };
+  }
+
+  /** Notes that the approval could not be remembered. */
+  noteNotRemembered(): void {
+    if (this.#approval) this.#approval = { ...this.#approval, notRemembered: true };
   }
 
   /** Notes the remembered approval that answers the call. */
@@ -195,13 +200,13 @@ export class ToolCallRunner {
   }
 
   #call(tool: AnyTool, checked: unknown): Promise<unknown> {
-    const run = this.#run;
     this.#hasRun = true;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
-    return callTool(tool, checked, this.call.id, run, this.#input);
+    return callTool(tool, checked, this.call.id, this.#run, this.#input);
   }
 
   async #nested(tool: AnyTool, checked: unknown): Promise<unknown> {
+    const { runNested } = await import('./run-nested.ts');
     const returned = await runNested(this.#run, this.#draft, this.call, tool, checked);
     this.#paused = returned instanceof NestedPause ? returned : null;
     return returned;
@@ -251,12 +256,6 @@ export class ToolCallRunner {
 
   reject(code: string, message: string): void {
     this.fail({ type: 'validation', code, message });
-  }
-
-  /** Reports a call whose process died between its start and its end. */
-  reportLost(): void {
-    const message = lostText(this.call.name);
-    this.fail({ type: 'unknown', code: 'effect_unknown', message });
   }
 
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {

@@ -3,6 +3,7 @@ import { sameJson } from '../json.ts';
 import { messageOf, type ErrorRecord } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn, badArguments } from '../tools/arguments.ts';
+import { lostCall } from './call-rules.ts';
 import { needsApproval } from './missing-approval.ts';
 import { ToolCallRunner } from './tool-call-runner.ts';
 import { remember, ruleFor } from './approval-rules.ts';
@@ -13,6 +14,7 @@ import { awaitsInput, takeInputs, type OpenInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import type { BlockedCalls } from './step-guards.ts';
 import { sentence, withoutFullStop } from '../sentence.ts';
 import type { AnyTool, ToolSchema } from '../tools/tool.ts';
 import { toolSchema } from './agent-options.ts';
@@ -52,6 +54,11 @@ function rejectOthers(run: Run, draft: StepDraft): void {
       );
 }
 
+/** Answers the calls that a guard blocks. None of them has run. */
+export function blockCalls(run: Run, draft: StepDraft, { places, text }: BlockedCalls): void {
+  for (const place of places) new ToolCallRunner(run, draft, place).close('blocked', text);
+}
+
 /** Whether the step offered the tool, itself or through the tool that calls found ones. */
 export const isOffered = (
   { offered: { toolNameSet, found } }: StepDraft,
@@ -79,7 +86,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   }
   const open = draft.inputs?.get(call.id);
   if (open && !open.isRunning && !isAnswered(run, draft, call, open)) return;
-  if (isLost(run, draft, call)) return runner.reportLost();
+  if (isLost(run, draft, call)) return runner.fail(lostCall(call.name));
   const answer = draft.announced.size > 0 && !child ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
     runner.note(answer, call.args);
@@ -103,7 +110,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (typeof recorded === 'string') return runner.reject('bad_arguments', recorded);
   if (answer && answer.argsHash !== argsHash(call.args))
     return runner.close('blocked', notAsApproved(call.name));
-  if (answer && stored && !isAsStored(tool, stored)) {
+  if (answer && !isAsApproved(run, tool, stored)) {
     runner.note(answer, call.args);
     return runner.close('blocked', changedMeanwhile(call.name));
   }
@@ -124,6 +131,9 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
       const rule = await run.cancellation.race(ruleFor(run, tool));
       // a call that has asked for input began before its tool needed approval
       if (rule === null && open) return runner.close('blocked', needsApprovalNow(call.name));
+      // an earlier process started the call, and the ledger does not let a started call wait
+      if (rule === null && run.journal?.wasStarted(call.id))
+        return runner.fail(lostCall(call.name));
       if (rule === null) return keepSchema(run, draft, tool);
       runner.apply(rule, args);
     }
@@ -132,7 +142,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     if (run.cancellation.cause) return;
     return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
-  if (answer && 'remember' in answer && answer.remember === 'session') remember(run, tool, answer);
+  if (answer && 'remember' in answer && answer.remember === 'session')
+    if (!remember(run, tool, answer)) runner.noteNotRemembered();
   if (open) runner.resumeInput();
   await runner.run(tool, args, ready);
 }
@@ -167,9 +178,14 @@ function keepSchema({ agent }: Run, draft: StepDraft, tool: AnyTool): void {
     draft.storedSchemas = [...draft.storedSchemas, toolSchema(tool)];
 }
 
-/** Whether the tool is still as it was described when a call began to wait. */
-const isAsStored = (tool: AnyTool, { description, parameters }: ToolSchema): boolean =>
-  tool.description === description && sameJson(tool.jsonSchema, parameters);
+/**
+ * Whether the tool is still as it was described when a call began to wait. A sourced tool is not, where the document does
+ * not say how it looked.
+ */
+const isAsApproved = ({ agent }: Run, tool: AnyTool, stored: ToolSchema | undefined): boolean =>
+  stored === undefined
+    ? agent.tools.has(tool.name)
+    : tool.description === stored.description && sameJson(tool.jsonSchema, stored.parameters);
 
 /** Why an open call of an earlier run has no tool now: a source that cannot be reached, or that lost the tool. */
 function missingSource(
@@ -190,7 +206,7 @@ export function closeOpenCalls(run: Run, draft: StepDraft, fatal: ErrorRecord | 
   const failed = fatal && `the run stopped on an error of ${fatal.toolName ?? 'the step'}`;
   for (const place of draft.openCalls) {
     const runner = new ToolCallRunner(run, draft, place);
-    if (isLost(run, draft, runner.call)) runner.reportLost();
+    if (isLost(run, draft, runner.call)) runner.fail(lostCall(runner.call.name));
     else if (cause?.by === 'deadline')
       runner.close('timeout', 'Not finished: the time limit was reached.');
     else

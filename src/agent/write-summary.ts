@@ -6,7 +6,7 @@ import { isReport, readResponse } from '../inference/read-response.ts';
 import { costOf, usageOf, zeroUsage, type Usage } from '../inference/usage.ts';
 import { Message } from '../messages/message.ts';
 import { Messages } from '../messages/messages.ts';
-import type { AgentModel } from './model-chain.ts';
+import { loadPrice, type AgentModel } from './model-chain.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { summaryPrompt, transcriptOf } from './summary-text.ts';
@@ -49,6 +49,7 @@ export async function writeSummary(
   if (family && !(await family.admit(run)))
     return { text: null, problem: 'a limit is used up', usage: zeroUsage, cost: 0 };
   let attempt: SummaryAttempt | null = null;
+  if (task.model.price === undefined) await loadPrice(task.model);
   try {
     attempt = read(await ask(run, requestFor(task), task.model), task.model);
   } catch (error) {

@@ -260,12 +260,14 @@ export interface Refill {
   readonly more: boolean;
   /**
    * With the end of the log: what is being said right now, as one chunk for each text and each reasoning and one delta
-   * for each call from their beginning. Absent where nothing is, and where another process works on the session.
+   * for each call from their beginning, where this process works on the session or a bus reaches the one that does; and
+   * a notice if the worker of the run stopped answering. Absent where there is nothing.
    */
   readonly unfinished?: readonly (
     | EnvelopeOf<'agent.stream.chunk'>
     | EnvelopeOf<'agent.reasoning.chunk'>
     | EnvelopeOf<'agent.tool.delta'>
+    | EnvelopeOf<'agent.worker'>
   )[];
 }
 

@@ -3,9 +3,12 @@ import { isRunEnd } from '../events/agent-event.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
-import type { Envelope, Refill } from './envelope.ts';
+import { feedsOf } from '../sessions/feed/feeds-of.ts';
+import { hasLostWorker } from '../sessions/session-rows.ts';
+import type { Envelope, EnvelopeOf, Refill } from './envelope.ts';
 import { envelopeOf } from './envelope-of.ts';
 import { unfinishedOf } from './unfinished.ts';
+import { workerNotice } from './worker-notice.ts';
 
 export interface RefillOptions extends OwnerOptions {
   /** Execution to read. Default: the newest. */
@@ -45,10 +48,26 @@ export async function readRefill(
   const seq = events.at(-1)?.seq ?? newest;
   const more = seq < newest;
   const page: Refill = { session_id: sessionId, execution_id: executionId, envelopes, seq, more };
-  if (more || !wantsUnfinished || !config.includeStream) return page;
-  // looked at after the log: what is finished meanwhile is missing in both for a moment, and follows by itself
   const last = events.at(-1)?.event;
-  if (executionId === null || (last && isRunEnd(last))) return page;
-  const unfinished = await unfinishedOf(runtime, sessionId, { executionId, seq }, config);
+  if (more || !wantsUnfinished || executionId === null || (last && isRunEnd(last))) return page;
+  // looked at after the log: what is finished meanwhile is missing in both for a moment, and follows by itself
+  const texts = config.includeStream
+    ? await unfinishedOf(runtime, sessionId, { executionId, seq }, config)
+    : [];
+  const unfinished = [...texts, ...(await lostWorker(runtime, sessionId, executionId, query))];
   return unfinished.length === 0 ? page : { ...page, unfinished };
+}
+
+/** Notice for a reader that polls: nothing is sent to it because the worker is gone. */
+async function lostWorker(
+  runtime: SessionRuntime,
+  sessionId: string,
+  executionId: string,
+  { owner }: OwnerOptions,
+): Promise<readonly EnvelopeOf<'agent.worker'>[]> {
+  const row = await feedsOf(runtime).lookup.owned(sessionId, owner);
+  if (row.executionId !== executionId || !hasLostWorker(row)) return [];
+  const { events } = await runtime.events(sessionId, { owner, executionId, limit: 1 });
+  const { agentId = 'agent' } = events[0]?.event ?? {};
+  return [workerNotice(sessionId, agentId, { executionId, isLost: true })];
 }

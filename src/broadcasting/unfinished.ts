@@ -3,14 +3,14 @@ import type { LogPosition, StreamedEvent } from '../sessions/feed/live-source.ts
 import { inTime } from '../sessions/in-time.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
-import type { Refill } from './envelope.ts';
+import type { EnvelopeOf, Refill } from './envelope.ts';
 import { StreamEnvelopes } from './stream-envelopes.ts';
 
 /** How long a worker in another process may take to answer. A client that gets no answer follows the live text. */
 const ANSWER_MS = 300;
 const noAnswer = (): Error => new Error('no worker answered');
 
-type Unfinished = NonNullable<Refill['unfinished']>[number];
+type Unfinished = Exclude<NonNullable<Refill['unfinished']>[number], EnvelopeOf<'agent.worker'>>;
 
 /**
  * What the worker of an execution has streamed and the log does not have: one chunk for each text and each reasoning

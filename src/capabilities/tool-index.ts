@@ -2,7 +2,7 @@ import { isRecord } from '../json.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import { searchTerms } from './search-terms.ts';
 
-/** How much a word counts, by where it stands. */
+/** How much a word counts, by the field that has it. */
 const NAME = 4;
 const PARAMETER = 1.5;
 const DESCRIPTION = 1;

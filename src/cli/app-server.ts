@@ -1,5 +1,6 @@
 import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import { AgentError } from '../errors/agent-error.ts';
+import { mcpServer } from '../mcp/server/index.ts';
 import { agentServer, type AgentServer, type AgentServerOptions } from '../server/index.ts';
 import { serve, type FetchHandler, type RunningServer, type StaticFiles } from '../server/node.ts';
 import { exitCodeNamed } from './exit-codes.ts';
@@ -43,6 +44,7 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
     agents,
     name,
     store: storeLabel,
+    ...(config?.mcp && { mcp: mcpServer({ runtime, agents, name }) }),
     ...(config?.pusher && { pusher: config.pusher }),
     ...options.api,
   });

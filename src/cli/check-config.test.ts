@@ -26,6 +26,7 @@ describe('a config', () => {
       bus: inProcessBus(),
       auth: () => 'ann',
       console: true,
+      mcp: true,
       server: { maxStreams: 5, rateLimit: null },
     });
     expect(checkedConfig(config, file)).toBe(config);
@@ -58,6 +59,7 @@ describe('a config', () => {
     [{ agents: [agent], bus: 'redis' }, 'bus is "redis", expected a bus such as'],
     [{ agents: [agent], auth: 'jwt' }, 'auth is "jwt", expected a function that returns the owner'],
     [{ agents: [agent], console: 'yes' }, 'console is "yes", expected true or false'],
+    [{ agents: [agent], mcp: 'on' }, 'mcp is "on", expected true or false'],
     [{ agents: [agent], server: 7 }, 'server is 7, expected an object with one of these fields'],
     [{ agents: [agent], server: { port: 1 } }, 'server.port is 1, expected one of these fields'],
   ])('is refused with file, field, value and expectation: %#', (value, message) => {

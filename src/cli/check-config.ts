@@ -17,6 +17,7 @@ const fields: Readonly<Record<keyof OnwardConfig, true>> = {
   tokens: true,
   console: true,
   server: true,
+  mcp: true,
   pusher: true,
   deps: true,
   lease: true,
@@ -33,7 +34,7 @@ export function checkedConfig(value: unknown, file: string): OnwardConfig {
     if (!Object.hasOwn(fields, field))
       throw wrong(field, value[field], `one of these fields: ${Object.keys(fields).join(', ')}`);
   const { name, agents, store, port, owner, tokens, pusher, deps, lease } = value;
-  const { queue, bus, auth, console, server, allowedHosts } = value;
+  const { queue, bus, auth, console, server, mcp, allowedHosts } = value;
   if (!Array.isArray(agents) || agents.length === 0)
     throw wrong('agents', agents, 'a list with at least one agent');
   const names = new Set<string>();
@@ -54,6 +55,7 @@ export function checkedConfig(value: unknown, file: string): OnwardConfig {
     throw wrong('auth', auth, 'a function that returns the owner of a request');
   if (console !== undefined && typeof console !== 'boolean')
     throw wrong('console', console, 'true or false');
+  if (mcp !== undefined && typeof mcp !== 'boolean') throw wrong('mcp', mcp, 'true or false');
   if (server !== undefined) checkServer(server, wrong);
   if (port !== undefined && !isPort(port)) throw wrong('port', port, 'a number from 0 to 65535');
   if (allowedHosts !== undefined && !(Array.isArray(allowedHosts) && allowedHosts.every(isText)))

@@ -19,6 +19,8 @@ export interface CliIo {
   ask(question: string): Promise<string | null>;
   /** Reads everything that is piped in; null on a terminal. */
   readInput(): Promise<string | null>;
+  /** Takes the streams for a protocol. What is printed afterwards, by whatever code, goes to stderr. */
+  takeStdio(): { readonly stdin: object; readonly stdout: object };
   onSignal(listener: (signal: CliSignal) => void): () => void;
   /** Exits immediately. */
   exit(code: number): void;

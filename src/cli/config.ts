@@ -44,6 +44,8 @@ export interface OnwardConfig {
     AgentServerOptions,
     'admin' | 'broadcast' | 'cors' | 'grants' | 'maxBodyBytes' | 'maxStreams' | 'rateLimit'
   >;
+  /** Whether `onward dev` and `onward serve` also serve MCP clients, at `POST /api/mcp`. Default false. */
+  readonly mcp?: boolean;
   /** Credentials for live updates over Reverb or Pusher: enables `POST /pusher/auth`. */
   readonly pusher?: { readonly key: string; readonly secret: string };
   /** Dependencies for tools and hooks, as in `SessionRuntime`. */

@@ -85,12 +85,24 @@ Examples:
   $ onward worker --agents support,billing --health-port 9000
 `;
 
+export const mcpHelp = `
+An MCP client starts this command and talks to it over stdin and stdout, which carry nothing else. Each agent of the config
+is a tool, and each call belongs to a session of --owner. Calls that need approval are asked for in the client, or answered
+with \`onward approve\`. When the client closes the input, running steps have --grace seconds; another process continues what
+is left. It needs: npm install @modelcontextprotocol/server
+
+Examples:
+  $ onward mcp --config /home/ann/agents/onward.config.ts --owner ann
+  $ onward mcp --agents support
+`;
+
 export const explainHelp = `
 Criteria are listed by precedence: forbid, request, allow stop, allow. The arrow marks the deciding criterion.
 
 Examples:
   $ onward explain last
   $ onward explain 1a2b3c4d --step 2
+  $ onward explain last --call call_1             the agent behind a call
   $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
 `;
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
-import { parkedHelp, queueHelp, serveHelp, workerHelp, workersHelp } from './help-text.ts';
+import { mcpHelp, parkedHelp, queueHelp, serveHelp, workerHelp, workersHelp } from './help-text.ts';
 
 type Work = (context: CliContext) => number | Promise<number>;
 export type Act = (command: Command, work: Work) => Promise<void>;
@@ -34,6 +34,21 @@ export function addProcesses(program: Command, add: Add, act: Act): void {
     });
 }
 
+/** Adds the process that an MCP client starts. */
+export function addMcp(program: Command, add: Add, act: Act): void {
+  add(program, 'mcp', 'serve the agents to an MCP client over stdin and stdout', mcpHelp)
+    .option(
+      '--agents <names>',
+      'agents to offer, such as a,b; default: all of the config',
+      nameList,
+    )
+    .addOption(graceOption(2))
+    .action(async (_options, command: Command) => {
+      const { mcp } = await import('./commands/mcp.ts');
+      await act(command, (context) => mcp(context, command.opts()));
+    });
+}
+
 /** Adds what operators read and retry, over all owners. */
 export function addOperators(program: Command, add: Add, act: Act): void {
   add(program, 'workers', 'list the workers of all processes and their leases', workersHelp)
@@ -60,10 +75,10 @@ export function addOperators(program: Command, add: Add, act: Act): void {
     });
 }
 
-const graceOption = (): Option =>
+const graceOption = (seconds: number = 25): Option =>
   new Option('--grace <seconds>', 'time for running work after SIGTERM')
     .argParser(wholeNumber(0, 86_400))
-    .default(25);
+    .default(seconds);
 
 function nameList(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { askLine } from './ask-line.ts';
 import type { CliIo, CliOutput, CliSignal } from './cli-io.ts';
 import { openBrowser } from './open-browser.ts';
@@ -19,6 +20,7 @@ export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
       for await (const piece of stdin.setEncoding('utf8')) text += String(piece);
       return text;
     },
+    takeStdio: () => ({ stdin, stdout: takenOut(stdout, stderr) }),
     onSignal(listener) {
       const signals: readonly CliSignal[] = ['SIGINT', 'SIGTERM'];
       for (const signal of signals) process.on(signal, listener);
@@ -30,6 +32,18 @@ export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
     openBrowser,
   };
   return { io, flush: async () => void (await Promise.all([drained(stdout), drained(stderr)])) };
+}
+
+/** Returns the only way to write to stdout from now on: the config and its tools may print what is no protocol. */
+function takenOut(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Writable {
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  const taken = new Writable({
+    write: (chunk: Buffer, _encoding, done) => void write(chunk, (error) => done(error)),
+  });
+  // a reader that has gone ends the connection
+  taken.on('error', () => {});
+  return taken;
 }
 
 /** Ignores a reader that has gone (`| head -1`): the work continues without it. */

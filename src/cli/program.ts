@@ -16,7 +16,14 @@ import {
   runHelp,
 } from './help-text.ts';
 import { paintFor } from './paint.ts';
-import { addOperators, addProcesses, wholeNumber, type Act, type Add } from './process-commands.ts';
+import {
+  addMcp,
+  addOperators,
+  addProcesses,
+  wholeNumber,
+  type Act,
+  type Add,
+} from './process-commands.ts';
 
 /** Ends parsing after all output was written. */
 export const isParserExit = (error: unknown): error is CommanderError =>
@@ -74,6 +81,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     });
 
   addProcesses(program, add, act);
+  addMcp(program, add, act);
 
   add(program, 'run [message]', 'send a message and print the answer', runHelp)
     .option('-a, --agent <name>', 'agent; default: the first of the config')
@@ -101,6 +109,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       wholeNumber(0, 1e9),
     )
     .option('--execution <id>', 'execution of an earlier message; default: the newest')
+    .option('--call <id>', 'call that ran an agent: explains that agent, at any depth')
     .action(async (session: string, _options, command: Command) => {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));

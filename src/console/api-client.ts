@@ -28,6 +28,9 @@ export interface SessionsPage {
 
 export interface TraceQuery {
   readonly execution?: string | null;
+  /** A call that runs an agent, and the step of the session's own agent in which it is. */
+  readonly call?: string;
+  readonly step?: number;
   /** Only steps before this one. */
   readonly before?: number;
   readonly limit?: number;

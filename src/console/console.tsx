@@ -8,6 +8,7 @@ import { ExecutionPicker } from './execution-picker.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { InfoDialog } from './info-dialog.tsx';
 import { NoticeStrip } from './notice-strip.tsx';
+import { hrefAbove } from './nested-href.ts';
 import { chatHref, go, parseRoute, traceHref, useHash } from './route.ts';
 import { sessionHead } from './session-head.ts';
 import { stepPosition } from './step-position.ts';
@@ -48,7 +49,8 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
     [retryWork, refresh],
   );
   const execution = route.view === 'trace' ? route.execution : null;
-  const active = useActiveSession(api, sessionId, { execution, known: work.made });
+  const call = route.view === 'trace' ? (route.call ?? null) : null;
+  const active = useActiveSession(api, sessionId, { execution, call, known: work.made });
   const { session, detail, status } = active;
 
   // an event in the open session changes the list
@@ -91,6 +93,8 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       c: () => go(chatHref(sessionId)),
       t: () => go(traceHref(sessionId)),
     }),
+    ...(route.view === 'trace' &&
+      call !== null && { escape: () => go(hrefAbove(route, active.chosen)) }),
   });
 
   const retry = (): void => {

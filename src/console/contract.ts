@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { Grants } from '../continuation/grants.ts';
 import type { AgentSession } from '../react/use-agent-session.ts';
 import type { AgentInfo, SessionDetail } from '../server/api.ts';
-import type { StopSentence, Trace } from '../trace/trace.ts';
+import type { StopSentence, Trace, TraceAncestor } from '../trace/trace.ts';
 
 /** Progress of a grant, passed to every banner that shows it. */
 export type GrantState =
@@ -40,6 +40,10 @@ export interface TraceViewProps {
   readonly onNewMessage: () => void;
   readonly onFork: (step: number) => void;
   readonly onEarlier: () => void;
+  /** Shows the agent behind a call of a step in place of this trace. */
+  readonly onOpenCall: (callId: string, step: number) => void;
+  /** Shows an agent above this one. */
+  readonly onOpenAbove: (ancestor: TraceAncestor) => void;
   readonly grantState: GrantState;
 }
 

@@ -75,6 +75,28 @@ export function NoSteps(): ReactElement {
   );
 }
 
+export function NoNestedTrace({
+  message,
+  href,
+}: {
+  readonly message: string;
+  readonly href: string;
+}): ReactElement {
+  return (
+    <EmptyState
+      glyph="trace"
+      title="This agent's trace cannot be shown"
+      action={
+        <a className="button" href={href}>
+          Back to the run
+        </a>
+      }
+    >
+      <p>{message}</p>
+    </EmptyState>
+  );
+}
+
 export function Problem({
   message,
   code,

@@ -8,11 +8,12 @@ const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['T'], 'Trace'],
   [['['], 'Show or hide the session list'],
   [['J', 'K'], 'Next or previous step'],
+  [['O'], 'Focus an agent behind a call; Enter opens its trace'],
   [['G'], 'Focus Continue; Enter continues'],
   [['A', 'E', 'D'], 'Focus approve, edit, deny; Enter acts'],
   [['Enter'], 'Send'],
   [['Shift', 'Enter'], 'New line'],
-  [['Esc'], 'Leave the field or close a dialog; never stops a run'],
+  [['Esc'], 'Leave the field, close a dialog, or go up from a nested agent; never stops a run'],
   [['?'], 'Keyboard shortcuts'],
 ];
 

@@ -8,6 +8,20 @@ it.each<[string, Route]>([
   ['#/s/a%2Fb%3Fc', { view: 'chat', sessionId: 'a/b?c' }],
   ['#/s/x/trace', { view: 'trace', sessionId: 'x', step: null, execution: null }],
   ['#/s/x/trace/12', { view: 'trace', sessionId: 'x', step: 12, execution: null }],
+  [
+    '#/s/x/trace/2?execution=e1&call=c%261&in=3',
+    {
+      view: 'trace',
+      sessionId: 'x',
+      step: 2,
+      execution: 'e1',
+      call: { callId: 'c&1', step: 3 },
+    },
+  ],
+  [
+    '#/s/x/trace?call=c1&in=1',
+    { view: 'trace', sessionId: 'x', step: null, execution: null, call: { callId: 'c1', step: 1 } },
+  ],
   ['#/s/x/trace/0?execution=e%401', { view: 'trace', sessionId: 'x', step: 0, execution: 'e@1' }],
 ])('%s parses and formats', (href, route) => {
   expect(parseRoute(href)).toEqual(route);
@@ -20,5 +34,7 @@ it.each<[string, Route]>([
   ['#/s/', { view: 'home' }],
   ['#/s/%E0%A4%A', { view: 'home' }],
   ['#/elsewhere', { view: 'home' }],
+  ['#/s/x/trace?call=c1&in=0', { view: 'trace', sessionId: 'x', step: null, execution: null }],
+  ['#/s/x/trace?call=c1', { view: 'trace', sessionId: 'x', step: null, execution: null }],
   ['#/s/x/trace/last', { view: 'trace', sessionId: 'x', step: null, execution: null }],
 ])('the unknown path %s opens the list', (href, route) => expect(parseRoute(href)).toEqual(route));

@@ -13,7 +13,15 @@ export type Route =
       readonly step: number | null;
       /** Selected execution; null is the newest. */
       readonly execution: string | null;
+      /** The agent behind this call is shown; absent for the session's own. `step` is then its own. */
+      readonly call?: OpenCall;
     };
+
+/** A call that ran an agent, and the step of the session's own agent in which it is. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly step: number;
+}
 
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
@@ -23,7 +31,21 @@ export function parseRoute(hash: string): Route {
   if (sessionId === null) return { view: 'home' };
   if (third !== 'trace') return { view: 'chat', sessionId };
   const step = fourth !== undefined && /^\d+$/.test(fourth) ? Number(fourth) : null;
-  return { view: 'trace', sessionId, step, execution: new URLSearchParams(query).get('execution') };
+  const params = new URLSearchParams(query);
+  const call = callIn(params);
+  return {
+    view: 'trace',
+    sessionId,
+    step,
+    execution: params.get('execution'),
+    ...(call && { call }),
+  };
+}
+
+function callIn(params: URLSearchParams): OpenCall | null {
+  const callId = params.get('call');
+  const step = params.get('in') ?? '';
+  return callId && /^[1-9]\d{0,8}$/.test(step) ? { callId, step: Number(step) } : null;
 }
 
 export function hrefOf(route: Route): string {
@@ -31,9 +53,12 @@ export function hrefOf(route: Route): string {
   if (route.view === 'new') return '#/new';
   const session = `#/s/${encodeURIComponent(route.sessionId)}`;
   if (route.view === 'chat') return session;
-  const { step, execution } = route;
-  const query = execution === null ? '' : `?execution=${encodeURIComponent(execution)}`;
-  return `${session}/trace${step === null ? '' : `/${step}`}${query}`;
+  const { step, execution, call } = route;
+  const query = [
+    execution === null ? '' : `execution=${encodeURIComponent(execution)}`,
+    call ? `call=${encodeURIComponent(call.callId)}&in=${call.step}` : '',
+  ].filter(Boolean);
+  return `${session}/trace${step === null ? '' : `/${step}`}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
 export const chatHref = (sessionId: string): string => hrefOf({ view: 'chat', sessionId });
@@ -41,7 +66,8 @@ export const traceHref = (
   sessionId: string,
   step: number | null = null,
   execution: string | null = null,
-): string => hrefOf({ view: 'trace', sessionId, step, execution });
+  call: OpenCall | null = null,
+): string => hrefOf({ view: 'trace', sessionId, step, execution, ...(call && { call }) });
 
 /** `replace` skips the history entry, for example from step to step. */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {

@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
 import type { AgentInfo } from '../server/api.ts';
 import { ChatView } from './chat/chat-view.tsx';
-import { NoSteps, NotFound, Problem, ServerUnreachable } from './empty-state.tsx';
+import { NoNestedTrace, NoSteps, NotFound, Problem, ServerUnreachable } from './empty-state.tsx';
+import { hrefAbove, hrefOfAncestor } from './nested-href.ts';
 import { go, traceHref, type Route } from './route.ts';
 import { TraceView } from './trace/trace-view.tsx';
 import type { ActiveSession } from './use-active-session.ts';
@@ -42,20 +43,27 @@ export function SessionMain(props: SessionMainProps): ReactElement {
         grantState={grantState}
       />
     );
+  if (active.nestedProblem)
+    return <NoNestedTrace message={active.nestedProblem.message} href={hrefAbove(route, null)} />;
   if (!chosen) return <p className="waiting muted">Loading the trace…</p>;
-  if (chosen.steps.length === 0 && chosen.outcome === null) return <NoSteps />;
+  if (chosen.steps.length === 0 && chosen.outcome === null && !chosen.nested) return <NoSteps />;
+  const { execution, call = null } = route;
   return (
     <TraceView
-      // remount for each execution, so that no selection stays
-      key={chosen.executionId}
+      // remount for each execution and agent, so that no selection stays
+      key={`${chosen.executionId} ${chosen.nested?.callId}`}
       trace={chosen}
       selected={route.step}
-      onSelect={(step) => go(traceHref(sessionId, step, route.execution), 'replace')}
+      onSelect={(step) => go(traceHref(sessionId, step, execution, call), 'replace')}
       onGrant={grant}
       onResume={() => grant(null)}
       onNewMessage={props.onNewMessage}
       onFork={props.onFork}
       onEarlier={active.earlier}
+      onOpenCall={(callId, step) =>
+        go(traceHref(sessionId, null, chosen.executionId, { callId, step: call?.step ?? step }))
+      }
+      onOpenAbove={(ancestor) => go(hrefOfAncestor(route, ancestor))}
       grantState={grantState}
     />
   );

@@ -24,7 +24,7 @@ describe('groups', () => {
       row('older', new Date(2026, 10, 14, 23, 59).toISOString()),
     ];
     expect(groupsOf(sessions, now).map((g) => [g.title, g.sessions.map(({ id }) => id)])).toEqual([
-      ['Needs approval', ['old question']],
+      ['Needs you', ['old question']],
       ['Today', ['today', 'midnight']],
       ['Yesterday', ['last night']],
       ['Earlier', ['older']],

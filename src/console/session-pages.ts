@@ -59,12 +59,12 @@ export interface SessionGroup {
 /** Groups sessions: those that need approval first, the others by the day of their last change. */
 export function groupsOf(sessions: readonly SessionSummary[], now: Date): readonly SessionGroup[] {
   const groups = new Map<string, SessionSummary[]>(
-    ['Needs approval', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
+    ['Needs you', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
   );
   for (const session of sessions) {
     const age = daysBetween(new Date(session.updatedAt), now);
     const title = isWaiting(session)
-      ? 'Needs approval'
+      ? 'Needs you'
       : age <= 0
         ? 'Today'
         : age === 1

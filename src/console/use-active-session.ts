@@ -9,6 +9,7 @@ import type { Api } from './api-client.ts';
 import { problemOf, type ApiProblem } from './api-problem.ts';
 import type { GrantState } from './contract.ts';
 import { withNews } from './news-source.ts';
+import type { OpenCall } from './route.ts';
 import { useDetail } from './use-detail.ts';
 import { useGrant } from './use-grant.ts';
 import { useTrace } from './use-trace.ts';
@@ -21,8 +22,10 @@ export interface ActiveSession {
   readonly status: BroadcastStatus;
   /** Trace of the newest execution. */
   readonly trace: Trace | null;
-  /** Trace of the selected execution; the newest if none is selected. */
+  /** Trace of the selected execution or nested agent; the newest if none is selected. */
   readonly chosen: Trace | null;
+  /** Why the selected nested agent cannot be shown. */
+  readonly nestedProblem: ApiProblem | null;
   /** Why there is nothing to show: not found, signed out, no server. */
   readonly problem: ApiProblem | null;
   readonly grantState: GrantState;
@@ -36,6 +39,8 @@ export interface ActiveSession {
 export interface ActiveSessionOptions {
   /** Execution whose trace is shown; null for the newest. */
   readonly execution: string | null;
+  /** Call whose agent is shown; null for the session's own agent. */
+  readonly call: OpenCall | null;
   /** Facts before the first response, such as from the request that created the session. */
   readonly known?: SessionDetail | null;
 }
@@ -46,7 +51,7 @@ const workingMs = 2_000;
 export function useActiveSession(
   api: Api,
   sessionId: string | null,
-  { execution, known = null }: ActiveSessionOptions,
+  { execution, call, known = null }: ActiveSessionOptions,
 ): ActiveSession {
   const [round, setRound] = useState(0);
   const [news, noteNews] = useReducer((count: number) => count + 1, 0);
@@ -69,14 +74,18 @@ export function useActiveSession(
     const timer = setInterval(tick, workingMs);
     return () => clearInterval(timer);
   }, [shownStatus]);
-  const newest = useTrace(api, {
-    sessionId,
-    execution: null,
-    news: [news, ticks, ...stamp].join(),
-  });
+  const newsOfWork = [news, ticks, ...stamp].join();
+  const newest = useTrace(api, { sessionId, execution: null, news: newsOfWork });
   const isOther =
     execution !== null && newest.trace !== null && execution !== newest.trace.executionId;
   const other = useTrace(api, { sessionId: isOther ? sessionId : null, execution, news: '' });
+  const nested = useTrace(api, {
+    sessionId: call === null ? null : sessionId,
+    execution,
+    call,
+    news: isOther ? '' : newsOfWork,
+  });
+  const ofView = call !== null ? nested : isOther ? other : newest;
 
   const { grantState, grant } = useGrant({
     sessionId,
@@ -105,7 +114,8 @@ export function useActiveSession(
     detail,
     status: shownStatus,
     trace: newest.trace,
-    chosen: isOther ? other.trace : newest.trace,
+    chosen: ofView.trace,
+    nestedProblem: call !== null && nested.trace === null ? nested.problem : null,
     problem:
       (detail === null ? problem : null) ??
       (refusal ? problemOf(refusal) : null) ??
@@ -113,7 +123,7 @@ export function useActiveSession(
     grantState,
     grant,
     fetchRef,
-    earlier: isOther ? other.earlier : newest.earlier,
+    earlier: ofView.earlier,
     retry,
   };
 }

@@ -9,6 +9,7 @@ const focusKeys: Readonly<Record<string, string>> = {
   a: 'approve',
   e: 'edit',
   d: 'deny',
+  o: 'open',
 };
 
 /** Handles single keys: none acts on a run, and none works while the user types. */

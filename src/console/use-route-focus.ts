@@ -11,7 +11,8 @@ export function useRouteFocus(
   route: Route,
   title: RefObject<HTMLElement | null>,
 ): (target: Target) => void {
-  const page = `${route.view} ${'sessionId' in route ? route.sessionId : ''}`;
+  const call = route.view === 'trace' ? (route.call?.callId ?? '') : '';
+  const page = `${route.view} ${'sessionId' in route ? route.sessionId : ''} ${call}`;
   const asked = useRef<Target | null>(null);
   const last = useRef<string | null>(null);
   useEffect(() => {

@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Trace } from '../trace/trace.ts';
 import type { Api } from './api-client.ts';
 import { problemOf, type ApiProblem } from './api-problem.ts';
+import type { OpenCall } from './route.ts';
 import { withEarlier, withNewest } from './trace-pages.ts';
 
 export interface TraceState {
@@ -14,6 +15,8 @@ export interface TraceOf {
   readonly sessionId: string | null;
   /** Execution id; null for the newest. */
   readonly execution: string | null;
+  /** A call that runs an agent; null for the session's own agent. */
+  readonly call?: OpenCall | null;
   /** Changes when there is news. One read runs at a time, and one more follows for news in between. */
   readonly news: string;
 }
@@ -24,8 +27,17 @@ interface Shown {
   readonly problem: ApiProblem | null;
 }
 
-export function useTrace(api: Api, { sessionId, execution, news }: TraceOf): TraceState {
-  const of = sessionId === null ? null : `${sessionId} ${execution ?? ''}`;
+export function useTrace(api: Api, { sessionId, execution, call, news }: TraceOf): TraceState {
+  const callId = call?.callId ?? null;
+  const inStep = call?.step ?? null;
+  const query = useMemo(
+    () => ({
+      execution,
+      ...(callId !== null && inStep !== null && { call: callId, step: inStep }),
+    }),
+    [execution, callId, inStep],
+  );
+  const of = sessionId === null ? null : `${sessionId} ${execution ?? ''} ${callId ?? ''}`;
   const [shown, setShown] = useState<Shown>({ of, trace: null, problem: null });
   const read = useRef<(() => void) | null>(null);
 
@@ -43,7 +55,7 @@ export function useTrace(api: Api, { sessionId, execution, news }: TraceOf): Tra
       do {
         isStale = false;
         try {
-          const fresh = await api.trace(sessionId, { execution }, signal);
+          const fresh = await api.trace(sessionId, query, signal);
           if (!signal.aborted)
             setShown((before) => ({
               of,
@@ -66,7 +78,7 @@ export function useTrace(api: Api, { sessionId, execution, news }: TraceOf): Tra
       read.current = null;
       end();
     };
-  }, [api, sessionId, execution, of]);
+  }, [api, sessionId, query, of]);
 
   useEffect(() => read.current?.(), [news, of]);
 
@@ -75,7 +87,7 @@ export function useTrace(api: Api, { sessionId, execution, news }: TraceOf): Tra
   const earlier = useCallback((): void => {
     if (sessionId === null || first === undefined) return;
     api
-      .trace(sessionId, { execution, before: first })
+      .trace(sessionId, { ...query, before: first })
       .then((page) =>
         setShown((before) =>
           before.of === of && before.trace
@@ -88,7 +100,7 @@ export function useTrace(api: Api, { sessionId, execution, news }: TraceOf): Tra
           before.of === of ? { ...before, problem: problemOf(thrown) } : before,
         ),
       );
-  }, [api, sessionId, execution, of, first]);
+  }, [api, sessionId, query, of, first]);
 
   return { trace, problem: shown.of === of ? shown.problem : null, earlier };
 }

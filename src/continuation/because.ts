@@ -100,12 +100,12 @@ function runtimeBecause(
     };
   const often =
     tries === undefined ? 'repeated failures' : counted(tries, 'failed try', 'failed tries');
+  // earlier releases kept the error in the reason only
+  const old = tries === undefined ? said('The error was', evaluation) : '';
+  const lastError = error === undefined ? old : `The last error was: ${sentence(clip(error))}`;
   return {
     because: `the work on this conversation was given up after ${often}`,
-    detail:
-      error === undefined
-        ? said('The error was', evaluation)
-        : `The last error was: ${sentence(clip(error))}`,
+    detail: lastError,
   };
 }
 

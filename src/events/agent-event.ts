@@ -76,6 +76,8 @@ interface EventFields {
     readonly stepCount: number;
     /** End of the previous execution's log, in a session. Absent on the first execution, and from earlier releases. */
     readonly previous?: { readonly executionId: string; readonly seq: number };
+    /** The call of the parent behind which a nested agent runs. Absent for a root, and in logs of release 0.1.0. */
+    readonly callId?: string;
   };
   /** A user message that a run answers, or a complete text of the model. */
   readonly MessageAdded: {

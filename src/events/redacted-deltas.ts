@@ -110,10 +110,10 @@ export class RedactedDeltas {
 
   #isHidden(value: unknown): boolean {
     if (this.#key === null) return false;
-    const isLabelled = this.#key === 'value' && this.#label !== '' && typeof value === 'string';
+    const isLabeled = this.#key === 'value' && this.#label !== '' && typeof value === 'string';
     return (
       hidesUnder(this.#redactor, this.#key, value) ||
-      (isLabelled && this.#redactor.isSecretKey(this.#label))
+      (isLabeled && this.#redactor.isSecretKey(this.#label))
     );
   }
 }

@@ -88,6 +88,8 @@ export interface InferenceOptions {
   readonly signal: AbortSignal;
   /** Notes how many milliseconds the request waited before it was sent. Waiting is no part of the time to the first token. */
   queued?(ms: number): void;
+  /** Notes what the provider reports before the answer is complete, for a call that ends early. A later report adds to it. */
+  reported?(report: ProviderReport): void;
 }
 
 /** Access to a model. The loop does all retries, so a driver sends each request once. */

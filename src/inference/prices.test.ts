@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkPrices, costOfUsage, listPrices, priceOf, type PriceTable } from './prices.ts';
+import { listPrices, priceOf } from './price-list.ts';
+import { checkPrices, costOfUsage, type PriceTable } from './prices.ts';
 import { usageOf } from './usage.ts';
 
 describe('priceOf', () => {

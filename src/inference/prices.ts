@@ -1,6 +1,5 @@
 import { invalidOption } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
-import { priceRows, type Amounts } from './list-prices.ts';
 import type { Usage } from './usage.ts';
 
 /** US dollars per million tokens. Reasoning is billed as output. */
@@ -23,40 +22,6 @@ export interface Price extends TokenPrices {
 
 /** Prices by model name or by its prefix; the longest match wins. */
 export type PriceTable = Readonly<Record<string, Price>>;
-
-const tokenPrices = ([
-  input,
-  output,
-  cachedInput,
-  cacheWrite,
-  cacheWrite1h,
-]: Amounts): TokenPrices => ({
-  input,
-  output,
-  ...(cachedInput !== undefined && { cachedInput }),
-  ...(cacheWrite !== undefined && { cacheWrite }),
-  ...(cacheWrite1h !== undefined && { cacheWrite1h }),
-});
-
-/**
- * List prices of common models, from the source that `listPriceSource` names. Your own table takes precedence; other
- * models have no known price.
- */
-export const listPrices: PriceTable = /* @__PURE__ */ Object.fromEntries(
-  /* @__PURE__ */ priceRows.flatMap(([names, amounts, tokens, above]) => {
-    const price: Price = {
-      ...tokenPrices(amounts),
-      ...(tokens !== undefined && above && { above: { tokens, ...tokenPrices(above) } }),
-    };
-    return names.split(' ').map((name): [string, Price] => [name, price]);
-  }),
-);
-
-/** Returns the price of a model; null if no entry matches, and then there is no cost. */
-export function priceOf(model: string | undefined, own: PriceTable = {}): Price | null {
-  if (model === undefined) return null;
-  return longestMatch(model, own) ?? longestMatch(model, listPrices);
-}
 
 /** A date, a build or `latest`; any other suffix makes another model. */
 const version = /^(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
@@ -90,6 +55,10 @@ export function longestMatch<T>(
   const best = fits.toSorted((a, b) => b.length - a.length)[0];
   return best === undefined ? null : (table[best] ?? null);
 }
+
+/** Returns the price of a model in a table; null if no entry matches. */
+export const priceIn = (table: PriceTable, model: string): Price | null =>
+  longestMatch(model, table);
 
 /**
  * Computes the cost of one call. If a provider counts reasoning outside of the output, the total shows it, and it is

@@ -4,6 +4,7 @@ import type { InputAnswer } from '../tools/input-request.ts';
 import { watchedProvider } from './authorization.ts';
 import { boundedFetch, MAX_BYTES } from './bounded-fetch.ts';
 import type { Credentials } from './credentials.ts';
+import { keepListening } from './keep-listening.ts';
 import { LOST_ANSWER } from './mcp-failure.ts';
 import type { McpHttpServer, McpServer, McpStdioServer } from './mcp-options.ts';
 
@@ -112,6 +113,7 @@ export async function openClient(
     if (said === '' || !(error instanceof Error)) throw error;
     throw new Error(`${error.message} (it wrote: ${said})`, { cause: error });
   }
+  keepListening(client, () => isOpen, hooks.onToolsChanged).catch(() => {}); // lists are read again by age
   const { sessionId } = transport;
   return { client, hasSession: sessionId !== undefined, close };
 }

@@ -52,7 +52,7 @@ export function questionKey(params: unknown): string {
 }
 
 /** Keeps the flat forms that the protocol allows: texts, numbers, truth values and choices. */
-function formSchema(given: unknown): JsonObject {
+export function formSchema(given: unknown): JsonObject {
   const properties = isRecord(given) ? own(given, 'properties') : undefined;
   const fields = isRecord(properties) ? Object.entries(properties).slice(0, MAX_FIELDS) : [];
   const kept = fields.flatMap(([name, field]): [string, JsonObject][] => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { wellFormed } from '../well-formed.ts';
 
 /** A recorded tool call: `id` is generated here and unique in the execution. */
 export interface ToolCall {
@@ -13,6 +14,8 @@ export interface ToolCall {
   readonly argsRaw?: string;
 }
 
-/** Returns name and arguments of a call as the model wrote them. */
-export const sentCall = ({ name, args, via }: ToolCall): Pick<ToolCall, 'name' | 'args'> =>
-  via === undefined ? { name, args } : { name: via, args: { name, arguments: args } };
+/** Returns name and arguments of a call as the model wrote them, well-formed for a provider that parses them. */
+export function sentCall({ name, args: given, via }: ToolCall): Pick<ToolCall, 'name' | 'args'> {
+  const args = wellFormed(given);
+  return via === undefined ? { name, args } : { name: via, args: { name, arguments: args } };
+}

@@ -18,7 +18,7 @@ export interface StopExplanationProps {
   readonly onResume?: (grant?: Grants) => unknown;
   /** Continues a parked session. Absent: the button to retry is not shown. */
   readonly onRetry?: () => unknown;
-  /** What the user may still grant: the button offers no more. Null or absent: the remedy stands as it is. */
+  /** What the user may still grant: the button offers no more. Null or absent: the remedy is unchanged. */
   readonly allowance?: GrantAllowance | null;
   readonly onDismiss?: (actionId: string) => void;
 }

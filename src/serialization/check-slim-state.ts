@@ -30,6 +30,7 @@ const documentFields = fields({
   steps: 'list',
   current_step: 'object??',
   pending_approvals: 'list',
+  pending_inputs: 'list?',
   last_continuation: 'object??',
   metadata: 'object',
   truncated: 'object??',
@@ -49,8 +50,10 @@ const stepFields = fields({
   errors: 'list',
   usage: 'object',
   outcome: 'object??',
+  inputs: 'list?',
   children: 'object?',
 });
+const inputFields = fields({ questions: 'list', answers: 'list' });
 const restFields = fields({
   evaluations: 'list',
   results: 'list',
@@ -85,6 +88,7 @@ export function checkedSlimState(json: unknown): CheckedSlimState {
 }
 
 const isAnyRecord = (item: unknown): Problem | null => recordProblem(item, []);
+const isOpenInput = (item: unknown): Problem | null => recordProblem(item, inputFields);
 const isResult = (item: unknown): Problem | null => recordProblem(item, resultFields);
 
 function messageProblem(message: unknown): Problem | null {
@@ -101,11 +105,12 @@ function messageProblem(message: unknown): Problem | null {
 function stepProblem(step: unknown): Problem | null {
   const own = recordProblem(step, stepFields);
   if (own) return own;
-  const { tool_calls, results, errors, outcome } = step as SlimStep;
+  const { tool_calls, results, errors, outcome, inputs = [] } = step as SlimStep;
   const evaluations: unknown = outcome?.evaluations;
   return (
     within('.tool_calls', listProblem(tool_calls, isAnyRecord)) ??
     within('.results', listProblem(results, isResult)) ??
+    within('.inputs', listProblem(inputs, isOpenInput)) ??
     within('.errors', listProblem(errors, isAnyRecord)) ??
     within('.outcome.evaluations', outcome ? listProblem(evaluations, isAnyRecord) : null)
   );

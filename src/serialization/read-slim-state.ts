@@ -1,6 +1,7 @@
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
+import { pendingInputsIn } from '../agent/open-inputs.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import { countsIn } from '../continuation/retry-account.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
@@ -57,6 +58,16 @@ function stateOf(
   const isUnfinished = current?.children !== undefined;
   if (current && !isUnfinished && finished.at(-1)?.id !== current.id)
     finished.push(readSlimStep(current));
+  const execution = executionOf(slim);
+  const unfinishedStep =
+    current && isUnfinished
+      ? {
+          ...readSlimStep(current),
+          children: Object.fromEntries(children.map(([id, child]) => [id, child.toJSON()])),
+        }
+      : null;
+  // the list of the document is for display
+  const pendingInputs = pendingInputsIn({ unfinishedStep, execution });
   return AgentState.from({
     version: 1,
     agentId: slim.agent_id,
@@ -64,22 +75,17 @@ function stateOf(
     parentAgentId: slim.parent_agent_id,
     status: slim.status,
     info: sessionOf(slim),
-    execution: executionOf(slim),
+    execution,
     executionStartedAt: null,
     messages: slim.messages.map(readSlimMessage),
     steps: finished,
-    unfinishedStep:
-      current && isUnfinished
-        ? {
-            ...readSlimStep(current),
-            children: Object.fromEntries(children.map(([id, child]) => [id, child.toJSON()])),
-          }
-        : null,
+    unfinishedStep,
     lastContinuationOutcome: last && readSlimOutcome({ ...last, ...resolvedBy(last, rest) }),
     pause: pause && {
       ...pause,
       ...(rest?.pause_reason ? { reason: rest.pause_reason } : null),
       pendingApprovals: slim.pending_approvals.map(readApproval),
+      ...(pendingInputs.length > 0 && { pendingInputs }),
     },
     output: rest?.output ?? null,
     partialOutput: rest?.partial_output ?? null,

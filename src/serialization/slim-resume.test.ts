@@ -10,7 +10,6 @@ import { AgentBuilder } from '../agent/agent-builder.ts';
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import { Message } from '../messages/message.ts';
-import { defineTool } from '../tools/define-tool.ts';
 import { DeterministicDriver } from '../testing/deterministic-driver.ts';
 import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
@@ -241,26 +240,6 @@ describe('an open execution with missing data', () => {
       'the rest of 1 shortened text',
       'the rest of 1 tool result',
     ]);
-  });
-
-  it('names the inputs that a tool asked for: a question is never lost without a word', async () => {
-    const state = await AgentBuilder.base()
-      .withTools(
-        defineTool({
-          name: 'ask',
-          description: 'Asks.',
-          execute: (_args, { requestInput }) =>
-            requestInput({ sure: { message: 'Sure?', schema: { type: 'object' } } }),
-        }),
-      )
-      .withDriver(DeterministicDriver.fromSteps(ScenarioStep.toolCall('ask')))
-      .build()
-      .run('go');
-    const again = throughSlim(state, full());
-    expect(again).toMatchObject({ status: 'stopped', pause: null });
-    expect(again.lastContinuationOutcome?.explain()).toContain(
-      'not_resumable: the slim form left out the inputs that a tool asked for',
-    );
   });
 
   it('is stopped after reading: closes open calls, keeps results and lists the missing data', async () => {

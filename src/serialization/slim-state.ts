@@ -16,6 +16,7 @@ import type { MessageRole } from '../messages/message-role.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ApprovalRecord, ToolResult } from '../tools/tool-result.ts';
 import type { SlimCompaction } from './slim-compactions.ts';
+import type { SlimOpenInput, SlimPendingInput } from './slim-inputs.ts';
 import type { SnakeKeys } from './snake-keys.ts';
 
 export const SLIM_VERSION = 2;
@@ -63,6 +64,8 @@ export type SlimStep = Omit<
   readonly errors: readonly SlimError[];
   readonly usage: SlimUsage;
   readonly outcome: SlimOutcome | null;
+  /** What calls of an unfinished step asked the user; absent if none did, or if the document omits it. */
+  readonly inputs?: readonly SlimOpenInput[];
   /** Paused nested agents by call id; set while the step is unfinished. */
   readonly children?: Readonly<Record<string, SlimState>>;
 };
@@ -117,7 +120,7 @@ export interface SlimRest {
 
 /** A state for a database column or a UI: bounded, redacted, snake_case. */
 export interface SlimState {
-  /** 2 if release 0.1.0 would lose `rest.failures`, `rest.compactions` or parts of results, else 1. */
+  /** 2 if release 0.1.0 would lose `rest.failures`, `rest.compactions`, parts of results or questions, else 1. */
   readonly version: 1 | typeof SLIM_VERSION;
   readonly agent_id: string;
   readonly agent_name: string | null;
@@ -151,6 +154,8 @@ export interface SlimState {
   /** The unfinished step, else the last one. */
   readonly current_step: SlimStep | null;
   readonly pending_approvals: readonly SlimApproval[];
+  /** Questions of tools that wait, also of nested agents; absent if there are none. */
+  readonly pending_inputs?: readonly SlimPendingInput[];
   readonly last_continuation: Pick<
     SlimOutcome,
     'should_continue' | 'stop_reason' | 'resolved_by'

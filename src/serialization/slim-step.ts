@@ -8,6 +8,7 @@ import type { Usage } from '../inference/usage.ts';
 import { resultText, type ApprovalRecord, type ToolResult } from '../tools/tool-result.ts';
 import { cutParts, truncateText } from './truncate-text.ts';
 import { readSlimCall, readSlimParts, slimCalls, slimParts, type Writing } from './slim-message.ts';
+import { readSlimInputs } from './slim-inputs.ts';
 import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
@@ -86,7 +87,7 @@ export const readSlimResult = ({
 });
 
 export function readSlimStep(step: SlimStep): AgentStepJSON {
-  const { tool_calls, results, errors, usage, outcome, children: _, ...rest } = step;
+  const { tool_calls, results, errors, usage, outcome, inputs, children: _, ...rest } = step;
   return {
     ...camelKeys<Omit<AgentStepJSON, 'toolCalls' | 'results' | 'errors' | 'usage' | 'outcome'>>(
       rest,
@@ -96,5 +97,6 @@ export function readSlimStep(step: SlimStep): AgentStepJSON {
     errors: errors.map((error) => camelKeys<ErrorRecord>(error)),
     usage: camelKeys<Usage>(usage),
     outcome: outcome && readSlimOutcome(outcome),
+    ...(inputs && { inputs: readSlimInputs(inputs) }),
   };
 }

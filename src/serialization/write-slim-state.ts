@@ -3,7 +3,7 @@ import { isOpen } from '../agent/agent-status.ts';
 import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
 import type { Execution } from '../agent/execution.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
-import { hasParts } from '../agent/state-migrations.ts';
+import { versionOf } from '../agent/state-migrations.ts';
 import { isSpent } from '../continuation/facts.ts';
 import { needsCounts } from '../continuation/retry-account.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
@@ -18,6 +18,7 @@ import type { SlimLimits } from './slim-serialization-config.ts';
 import { SLIM_VERSION, type SlimApproval, type SlimRest, type SlimState } from './slim-state.ts';
 import type { SlimMessage, SlimStep } from './slim-state.ts';
 import { slimResult, slimStep } from './slim-step.ts';
+import { slimInputs, slimPending } from './slim-inputs.ts';
 import { snakeKeys } from './snake-keys.ts';
 import { selectTurns } from './turns.ts';
 
@@ -39,9 +40,8 @@ export function writeSlimState(
     ...slimRest(state, writing, firstMessage),
     ...(compactions.length > 0 && { compactions }),
   };
-  const isNew = needsCounts(execution) || hasParts(state.unfinishedStep) || compactions.length > 0;
   return {
-    version: isNew ? SLIM_VERSION : 1,
+    version: versionOf(state) === 1 ? 1 : SLIM_VERSION,
     agent_id: state.agentId,
     agent_name: state.agentName,
     parent_agent_id: state.parentAgentId,
@@ -73,6 +73,9 @@ export function writeSlimState(
     steps,
     current_step: currentStep,
     pending_approvals: pendingApprovals,
+    ...(state.pendingInputs.length > 0 && {
+      pending_inputs: slimPending(state.pendingInputs, writing),
+    }),
     last_continuation: outcome && {
       should_continue: outcome.shouldContinue,
       stop_reason: outcome.stopReason,
@@ -154,14 +157,19 @@ function stepsOf(
 
 function slimUnfinished(step: UnfinishedStep, writing: Writing): SlimStep {
   const { limits, redactor, report } = writing;
-  if (step.inputs) report.missing('the inputs that a tool asked for');
+  const { inputs: asked, ...bare } = step;
+  const inputs = slimInputs(asked, writing);
   const children = Object.entries(step.children).map(([callId, json]) => {
     const child = writeSlimState(AgentState.from(json), limits, redactor);
     for (const what of child.truncated?.missing ?? [])
       report.missing(`${what} (of the agent in ${callId})`);
     return [callId, child] as const;
   });
-  return { ...slimStep(step, writing, true), children: Object.fromEntries(children) };
+  return {
+    ...slimStep(bare, writing, true),
+    ...(inputs && { inputs }),
+    children: Object.fromEntries(children),
+  };
 }
 
 const slimApprovals = (

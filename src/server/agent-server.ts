@@ -27,6 +27,7 @@ import { adminRoutes } from './routes/admin-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { historyRoutes } from './routes/history-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
+import { mcpRoute } from './routes/mcp-route.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { serverInfo } from './server-info.ts';
@@ -74,6 +75,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
+    ...(options.mcp ? [mcpRoute(options.mcp, streams)] : []),
     ...(admins ? adminRoutes(runtime) : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });
@@ -150,7 +152,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     openapi,
     async close(): Promise<void> {
       streams.close();
-      await events.close();
+      await Promise.all([events.close(), options.mcp?.close()]);
     },
   });
 }

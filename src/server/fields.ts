@@ -1,6 +1,6 @@
 import { show } from '../errors/agent-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { readySchema, type JsonSchema, type ReadySchema } from '../tools/schema.ts';
+import { jsonSchemaCheck, type JsonSchema, type SchemaCheck } from '../tools/json-schema-check.ts';
 import { ApiRefusal } from './refusal.ts';
 
 /** One value of a request: both the check and the OpenAPI document derive from it. */
@@ -34,10 +34,10 @@ interface Problem extends JsonObject {
 export type Rules = JsonSchema & { readonly description: string };
 
 export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldReader {
-  const ready = new Map<string, Field & { readonly check: ReadySchema['check'] }>();
+  const ready = new Map<string, Field & { readonly check: SchemaCheck }>();
   for (const [name, field] of Object.entries(fields))
-    ready.set(name, { ...field, check: readySchema(`${what} ${name}`, field.schema).check });
-  const together = rules && readySchema(what, rules);
+    ready.set(name, { ...field, check: jsonSchemaCheck(`${what} ${name}`, field.schema) });
+  const together = rules && jsonSchemaCheck(what, rules);
 
   const checked = async (values: JsonObject): Promise<JsonObject> => {
     const problems: Problem[] = [];
@@ -49,7 +49,7 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
         problems.push({ field, seen: seenAs(value), expected });
     }
     if (problems.length > 0) throw invalid(problems);
-    if (rules && together && !(await together.check(values)).ok)
+    if (rules && together && !(await together(values)).ok)
       throw new ApiRefusal('invalid_request', rules.description);
     return values;
   };

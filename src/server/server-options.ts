@@ -3,6 +3,7 @@ import type { BroadcastSettings } from '../broadcasting/broadcast-config.ts';
 import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
+import type { AgentMcpServer } from '../mcp/server/mcp-server.ts';
 import type { GrantPolicy } from '../sessions/grant-policy.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { AdminHook } from './admin-gate.ts';
@@ -45,6 +46,8 @@ export interface AgentServerOptions {
   readonly grants?: GrantPolicy;
   /** Other origins whose pages may use the API. Default: none. */
   readonly cors?: Cors | null;
+  /** Enables `POST /mcp`, where MCP clients call the agents: the result of `mcpServer({ runtime })`. Default: no such route. */
+  readonly mcp?: AgentMcpServer;
   /** Enables `POST /pusher/auth`. */
   readonly pusher?: { readonly key: string; readonly secret: string };
   /**
@@ -66,6 +69,6 @@ export interface AgentServer {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The OpenAPI document. */
   readonly openapi: JsonObject;
-  /** Ends all event streams. Runs continue, and the runtime stays open. */
+  /** Ends all event streams and MCP requests. Runs continue, and the runtime stays open. */
   close(): Promise<void>;
 }

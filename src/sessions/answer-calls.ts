@@ -91,6 +91,13 @@ export async function resumeSession(
   options: ResumeSessionOptions,
 ): Promise<string> {
   const { owner, approvals = {}, grant, by = owner } = options;
+  // an option of `agent.resume`, which the types here do not have
+  if ('inputs' in options)
+    throw invalidOption(
+      'resume inputs',
+      options.inputs,
+      'no inputs: answer each question with runtime.answer(id, inputId, { owner, answer })',
+    );
   const row = await lookup.workable(sessionId, owner);
   const given = Object.entries(approvals);
   for (const [callId, answer] of given) {

@@ -1,4 +1,4 @@
-import { pendingInputsIn, checkedInput } from '../agent/open-inputs.ts';
+import { pendingInputsIn } from '../agent/open-inputs.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { plainBody } from './row-writer.ts';
@@ -22,6 +22,7 @@ export async function answerInput(
     if (row.phase === 'idle') throw executionOver(sessionId, inputId, row.status);
     const { state } = await lookup.load(row);
     const pending = pendingInputsIn(state);
+    const { checkedInput } = await import('../agent/read-inputs.ts');
     const answer = await checkedInput(pending, inputId, given);
     const at = isoTime(lookup.clock.now());
     const said = await lookup.store.decide(row.id, {

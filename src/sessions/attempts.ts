@@ -76,7 +76,7 @@ export const parkedOutcome = ({
       remedy: {
         text: 'fix the cause, then call runtime.retry(id, { owner }), or stop the session.',
       },
-      facts: { kind: 'runtime', what: 'parked', tries, error: reasonOf(error) },
+      facts: { kind: 'runtime', what: 'parked', tries, ...(error !== null && { error }) },
     },
   ]);
 

@@ -37,12 +37,14 @@ export interface ExecutionQueue {
    */
   start(work: (sessionId: string) => Promise<void>, agents?: readonly string[]): void;
   /**
-   * Adds a session. Throws `queue_full` if the queue is full. A session that waits is not added again; one that runs
+   * Adds a session. Throws `queue_full` if the queue is full for its owner. A session that waits is not added again; one that runs
    * gets another turn afterward.
    */
   add(sessionId: string, entry?: QueueEntry): void | Promise<void>;
-  /** Whether `add` would throw `queue_full`. */
+  /** Whether `add` would throw `queue_full` for every owner. */
   readonly isFull: boolean;
+  /** Whether `add` would throw `queue_full` for this owner. If not implemented, a queue is full for all owners at once. */
+  isFullFor?(owner: string): boolean;
   /** Number of sessions that wait for their turn. */
   readonly waiting: number;
   /**
@@ -57,6 +59,16 @@ export interface ExecutionQueue {
   /** Starts no more sessions, and resolves when all running ones have ended. */
   drain(): Promise<void>;
 }
+
+/** How many sessions an owner may let wait for each one that the queue can still take. */
+const PER_FREE = 9;
+
+/**
+ * Whether one more session of an owner may wait. One owner alone fills nine tenths of a queue: the rest is for owners
+ * with fewer sessions, so that none can shut out the others.
+ */
+export const mayWait = (maxWaiting: number, waiting: number, ofOwner: number): boolean =>
+  ofOwner < PER_FREE * (maxWaiting - waiting);
 
 export const queueFull = (waiting: number): AgentError =>
   new AgentError(

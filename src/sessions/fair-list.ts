@@ -68,6 +68,14 @@ export class FairList {
     return this.#waiting.size;
   }
 
+  /** Number of waiting sessions of one owner. */
+  sizeOf(owner: string): number {
+    let size = 0;
+    for (const { sessionIds } of this.#owners.get(owner)?.lines.values() ?? [])
+      size += sessionIds.size;
+    return size;
+  }
+
   /** Number of additional sessions that could run, regardless of owner and agent. */
   get free(): number {
     return this.#limits.concurrency - this.#running;

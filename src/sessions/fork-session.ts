@@ -42,7 +42,7 @@ async function forkRow(
     ? await stateAt(lookup, reader, source, head, at)
     : head.state;
   const { id: forkedFrom } = found.execution;
-  // a new id: the same call id in both sessions stands for two tool calls
+  // a new id: the same call id in both sessions names two tool calls
   const execution = {
     ...found.execution,
     id: forkedFrom && uuid(),

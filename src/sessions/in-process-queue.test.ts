@@ -88,6 +88,26 @@ describe('inProcessQueue', () => {
     expect(() => queue.add('d')).not.toThrow();
   });
 
+  it('lets one owner fill nine tenths of it, and leaves the rest to others', () => {
+    const { queue } = harness({ concurrency: 1, maxWaiting: 100 });
+    const addAll = (owner: string): number => {
+      let added = 0;
+      try {
+        for (; added < 1_000; added++) void queue.add(`${owner}${added}`, { owner });
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'queue_full' });
+      }
+      expect(queue.isFullFor?.(owner)).toBe(true);
+      return added;
+    };
+    expect(addAll('a')).toBe(1 + 90); // one runs
+    expect([queue.isFull, queue.isFullFor?.('b')]).toEqual([false, false]);
+    expect([addAll('b'), addAll('c'), addAll('d')]).toEqual([9, 1, 0]);
+    expect([queue.isFull, queue.waiting]).toEqual([true, 100]);
+    // a session of a dead worker is never refused
+    expect(() => queue.add('lost', { owner: 'a', isLost: true })).not.toThrow();
+  });
+
   it('keeps sessions that are added before it starts', async () => {
     const queue = inProcessQueue();
     void queue.add('a');

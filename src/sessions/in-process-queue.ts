@@ -1,5 +1,6 @@
 import { whole } from '../errors/agent-error.ts';
 import {
+  mayWait,
   queueFull,
   type ExecutionQueue,
   type LocalWork,
@@ -46,6 +47,8 @@ export function localQueue(limits: FairListLimits, maxWaiting: number): LocalQue
   let isDraining = false;
 
   const waiting = (): number => list.size + again.size;
+  const isFullFor = (owner: string = ''): boolean =>
+    !mayWait(maxWaiting, waiting(), list.sizeOf(owner));
   const beginWaiting = (): void => {
     if (work === null || isDraining) return;
     for (let turn = list.next(); turn; turn = list.next()) begin(turn.sessionId, work, turn);
@@ -84,7 +87,7 @@ export function localQueue(limits: FairListLimits, maxWaiting: number): LocalQue
       if (entry.isLost) put(sessionId, entry);
       return;
     }
-    if (waiting() >= maxWaiting && !entry.isLost) throw queueFull(waiting());
+    if (isFullFor(entry.owner) && !entry.isLost) throw queueFull(waiting());
     if (running.has(sessionId)) again.set(sessionId, entry);
     else put(sessionId, entry);
     beginWaiting();
@@ -102,6 +105,7 @@ export function localQueue(limits: FairListLimits, maxWaiting: number): LocalQue
     get isFull() {
       return waiting() >= maxWaiting;
     },
+    isFullFor,
     get waiting() {
       return waiting();
     },

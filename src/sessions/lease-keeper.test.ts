@@ -225,7 +225,9 @@ describe('a released lease', () => {
     const { lease } = await hold('a');
     await keeper.release(lease);
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null, updatedAt: '2026' });
-    expect(await store.recoverable({ agent: 'x', limit: 5 })).toMatchObject({ ids: ['a'] });
+    expect(await store.recoverable({ agents: [{ agent: 'x' }], limit: 5 })).toMatchObject([
+      { ids: ['a'] },
+    ]);
     expect(vi.getTimerCount()).toBe(0);
   });
 

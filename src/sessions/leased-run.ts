@@ -1,5 +1,5 @@
 import type { AgentState } from '../agent/agent-state.ts';
-import { standInFor, type DurableAgent } from '../agent/durable-agent.ts';
+import { placeholderFor, type DurableAgent } from '../agent/durable-agent.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { AgentJournal } from './agent-journal.ts';
@@ -44,7 +44,7 @@ export class LeasedRun {
     this.#lease = lease;
     this.#stay = stay;
     this.#known = lookup.agentNamed(row.agent) ?? null;
-    this.#agent = this.#known ?? standInFor(row.agent, lookup.clock);
+    this.#agent = this.#known ?? placeholderFor(row.agent, lookup.clock);
     this.#signals.signalled(row);
     if (worker.isHandingOver) this.#signals.handOver();
     this.#unlisten = lease.listen(this.#signals);
@@ -199,7 +199,7 @@ export class LeasedRun {
       ended = endedBy(this.#agent);
     } catch {
       ended = endedBy(
-        standInFor(loaded.state.agentName ?? this.#row.agent, this.#worker.lookup.clock),
+        placeholderFor(loaded.state.agentName ?? this.#row.agent, this.#worker.lookup.clock),
       );
     }
     await journal.end(ended);

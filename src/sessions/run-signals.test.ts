@@ -37,7 +37,7 @@ describe('RunSignals', () => {
     },
   );
 
-  it('interrupts its work for a handover, and can still be written down', () => {
+  it('interrupts its work for a handover, and can still be stored', () => {
     const signals = new RunSignals();
     signals.handOver();
     expect(signals.abortSignal.reason).toBeInstanceOf(HandoverSignal);

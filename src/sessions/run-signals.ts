@@ -25,7 +25,7 @@ export class RunSignals {
     if (stopReason !== null) this.#interrupt(new StopSignal(stopNote(stopReason)));
   }
 
-  /** The worker waits no longer: end the work, write down how far it came, and let another worker continue. */
+  /** The worker waits no longer: end the work, store its progress, and let another worker continue. */
   handOver(): void {
     this.#interrupt(new HandoverSignal());
   }

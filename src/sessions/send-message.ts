@@ -36,7 +36,7 @@ export async function sendMessage(
 ): Promise<Sent> {
   const { owner, executionId: given, whenBusy, cache } = options;
   const { store, clock, maxWaiting } = lookup;
-  const refusal = worker.refusal();
+  const refusal = worker.refusal(owner);
   // a repeated message takes no space in the queue
   if (refusal && (given === undefined || refusal.code !== 'queue_full')) throw refusal;
   const row = await lookup.workable(sessionId, owner);

@@ -13,7 +13,7 @@ import { revokedBy } from './session-task.ts';
 import type { SessionWorker } from './session-worker.ts';
 import { isOutage } from './stores/store-errors.ts';
 
-/** One claim of a session, to its end: run after run, and what becomes of a failure. */
+/** One claim of a session, to its end: run after run, with the handling of failures. */
 export class SessionAttempt {
   readonly #worker: SessionWorker;
   readonly #lease: Lease;

@@ -22,8 +22,9 @@ import type {
   SendOptions,
   StopSessionOptions,
 } from './session-options.ts';
-import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
+import type { HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
 import type { PageOptions, StepPageOptions } from './session-reads.ts';
+import type { Accounts, AccountsOptions } from './step-marks.ts';
 import type { SessionRuntime } from './session-runtime.ts';
 import {
   streamSession,
@@ -97,7 +98,7 @@ export interface SessionHandle<A extends AnyAgent = AnyAgent> {
   messages(options?: PageOptions): Promise<HistoryPage<MessageJSON>>;
   steps(options?: StepPageOptions): Promise<HistoryPage<AgentStepJSON>>;
   compactions(options?: PageOptions): Promise<HistoryPage<SessionCompaction>>;
-  accounts(options?: { readonly atStep?: number }): Promise<Accounts | null>;
+  accounts(options?: AccountsOptions): Promise<Accounts | null>;
   events(options?: LogPageOptions): Promise<LogPage>;
   /** Reads the state that the next turn starts from, including secrets. For server code only, never for a client. */
   state(): Promise<StateOf<A>>;

@@ -6,6 +6,7 @@ import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
+import { cursorOf, placeOf } from './list-cursor.ts';
 import {
   checkedPolicy,
   ownersGrants,
@@ -84,6 +85,11 @@ export class SessionLookup {
     return this.#agents.get(row.agent)?.redactor ?? defaultRedactor;
   }
 
+  /** The redactor of the agent and of all agents behind its calls. */
+  familyRedactorOf(row: SessionRow): Redactor {
+    return this.#agents.get(row.agent)?.familyRedactor ?? defaultRedactor;
+  }
+
   async owned(sessionId: string, owner: string): Promise<SessionRow> {
     checkedOwner(owner);
     const row = isSessionId(sessionId) ? await this.store.find(sessionId) : null;
@@ -119,7 +125,7 @@ export class SessionLookup {
     const hasPending = pendingApprovals.length + pendingInputs.length > 0;
     const waiting = hasPending ? await this.waiting(row) : [];
     const own = this.redactorOf(row);
-    const family = this.#agents.get(row.agent)?.familyRedactor ?? own;
+    const family = this.familyRedactorOf(row);
     return sessionOf(row, head, new Set(waiting), { own, family });
   }
 
@@ -209,22 +215,4 @@ function agentsByName(agents: readonly AnyAgent[]): ReadonlyMap<string, DurableA
   }
   if (named.size === 0) throw invalidOption('agents', agents, 'at least one agent');
   return named;
-}
-
-type ListPlace = Pick<SessionRow, 'updatedAt' | 'id'>;
-
-export const cursorOf = (place: ListPlace | null): string | null =>
-  place && btoa(JSON.stringify([place.updatedAt, place.id]));
-
-const isTime = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value);
-
-export function placeOf(cursor: string): ListPlace {
-  try {
-    const [updatedAt, id] = JSON.parse(atob(cursor)) as unknown[];
-    if (isTime(updatedAt) && isSessionId(id)) return { updatedAt, id };
-  } catch {
-    // reported below
-  }
-  throw invalidOption('list cursor', cursor, 'the cursor of the page before');
 }

@@ -2,10 +2,11 @@ import { AgentError } from '../errors/agent-error.ts';
 import { checkedActor, checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
 import { feedsOf } from './feed/feeds-of.ts';
 import { queueView, type QueueView } from './queue-view.ts';
-import { cursorOf, placeOf, type SessionLookup } from './session-lookup.ts';
+import { cursorOf, placeOf } from './list-cursor.ts';
+import type { SessionLookup } from './session-lookup.ts';
 import type { AnySessionRuntime } from './session-handle.ts';
 import type { SessionRow } from './session-rows.ts';
-import { lastRetryOf, type RetryRecord } from './session.ts';
+import { lastRetryOf, type RetryRecord } from './retry-record.ts';
 import { workerView, type WorkerView } from './worker-view.ts';
 
 /** A parked session as operators see it, without anything of its conversation. */

@@ -1,5 +1,4 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
-import type { Execution, SessionInfo } from '../agent/execution.ts';
 import {
   isPart,
   type ContentPart,
@@ -15,7 +14,7 @@ import { readLog, type NumberedEvent } from './event-log.ts';
 import { PAGE_CHARACTERS, RowReader, ROWS_AT_ONCE } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SessionRow } from './session-rows.ts';
-import type { ForkPoint } from './state-rows.ts';
+import { nestedKey, stepBehind, type OfAgentOptions } from './step-marks.ts';
 
 const MOST_ROWS = 500;
 
@@ -43,12 +42,6 @@ export interface LogPageOptions {
   readonly limit?: number;
 }
 
-/** Totals of one execution, and of the session at that point. */
-export interface Accounts {
-  readonly execution: Execution;
-  readonly info: SessionInfo;
-}
-
 export interface PageOptions {
   /** Only items before this position. Default: the newest. */
   readonly before?: number;
@@ -56,7 +49,7 @@ export interface PageOptions {
   readonly limit?: number;
 }
 
-export interface StepPageOptions extends PageOptions {
+export interface StepPageOptions extends PageOptions, OfAgentOptions {
   /** Whether values of more than 8,192 characters are null instead of being read. Default false. */
   readonly omitLarge?: boolean;
   /** Only steps that wrote messages before this position, or ended before it; not together with `before`. */
@@ -90,7 +83,8 @@ export async function readSteps(
   row: SessionRow,
   options: StepPageOptions,
 ): Promise<HistoryPage<AgentStepJSON>> {
-  const { beforeMessage } = options;
+  const { beforeMessage, agentId } = options;
+  if (agentId !== undefined) return readNestedSteps(lookup, row, agentId, options);
   const place =
     beforeMessage === undefined
       ? {}
@@ -100,26 +94,26 @@ export async function readSteps(
   );
 }
 
-/**
- * Finds the position after the last step that wrote messages before a message position, by binary search. Each step has
- * the number of messages after it, which does not depend on a clock. Pruned steps are missing; they are the oldest.
- */
-async function stepBehind(
+/** Reads steps of a nested agent. Its secrets are also those of the agents above it. */
+function readNestedSteps(
   lookup: SessionLookup,
   row: SessionRow,
-  message: number,
-): Promise<number> {
-  const reader = new RowReader(lookup.store, row);
-  let low = 0;
-  let high = row.stepCount;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const mark = await markAt(reader, row, middle + 1);
-    if (mark && mark.messages >= message) high = middle;
-    else low = middle + 1;
-  }
-  return Math.min(low + 1, row.stepCount);
+  agentId: string,
+  options: StepPageOptions,
+): Promise<HistoryPage<AgentStepJSON>> {
+  const key = nestedKey(agentId);
+  return readPage(
+    lookup,
+    row,
+    options,
+    MOST_POSITIONS,
+    (range) => lookup.store.steps(row.id, key, range),
+    (_own, step, pause) => redacted(lookup.familyRedactorOf(row), step, pause),
+  );
 }
+
+/** Above every position, and within the integers of every store. */
+const MOST_POSITIONS = 2 ** 31 - 1;
 
 /** Reads rows from the store, newest first and a few at a time, until the page is full. */
 export async function readPage<T>(
@@ -212,31 +206,6 @@ async function redacted<T>(
 }
 
 const isLong = (value: unknown): boolean => Array.isArray(value) && value.length > 1;
-
-export async function readAccounts(
-  lookup: SessionLookup,
-  row: SessionRow,
-  atStep: number | undefined,
-): Promise<Accounts | null> {
-  const reader = new RowReader(lookup.store, row);
-  const found =
-    atStep === undefined
-      ? (await reader.head(row.head)).state
-      : await markAt(reader, row, checkedPlace('atStep', atStep));
-  if (!found) return null;
-  const { execution, info } = found;
-  return lookup.redactorOf(row).value({ execution, info });
-}
-
-async function markAt(
-  reader: RowReader,
-  row: SessionRow,
-  step: number,
-): Promise<ForkPoint | undefined> {
-  const range = { from: step - 1, before: step };
-  const [found] = step === 0 ? [] : await reader.store.steps(row.id, '', range);
-  return found && (await reader.values<ForkPoint>([{ body: found.mark }]))[0];
-}
 
 export async function readEvents(
   lookup: SessionLookup,

@@ -12,6 +12,14 @@ export const READS = 2;
 /** State of a call: `waiting` for an approver, `decided` by one, `started` by a worker, `committed` with a result. */
 export type CallState = 'waiting' | 'decided' | 'started' | 'committed';
 
+/** Whether the worker of a session stopped answering and no other one has taken over. */
+export const hasLostWorker = ({
+  phase,
+  worker,
+  isLeased,
+}: Pick<SessionRow, 'phase' | 'worker' | 'isLeased'>): boolean =>
+  phase === 'open' && worker !== null && !isLeased;
+
 /** One session as a store keeps it. `head` and every `body` below are text that the store does not interpret. */
 export interface SessionRow {
   readonly id: string;

@@ -14,7 +14,7 @@ import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
 import { createSession } from './create-session.ts';
-import { readCompactions } from './read-compactions.ts';
+import { readCompactions, type SessionCompaction } from './read-compactions.ts';
 import { pauseRequest, requestSession, retryRequest, stopRequest } from './request-session.ts';
 import { sendMessage } from './send-message.ts';
 import { SessionLookup } from './session-lookup.ts';
@@ -39,20 +39,20 @@ import type {
   SessionRuntimeOptions,
   StopSessionOptions,
 } from './session-options.ts';
-import { readAccounts, readEvents, readMessages, readSteps } from './session-reads.ts';
-import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
-import type { PageOptions, StepPageOptions } from './session-reads.ts';
+import { readEvents, readMessages, readSteps, type LogPageOptions } from './session-reads.ts';
+import type { HistoryPage, LogPage, PageOptions, StepPageOptions } from './session-reads.ts';
+import { readAccounts, type Accounts, type AccountsOptions } from './step-marks.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
 import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
-import type { SessionCompaction } from './state-rows.ts';
 import { upkeepRequest } from './upkeep-request.ts';
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
 export class SessionRuntime<const out Agents extends readonly AnyAgent[] = readonly AnyAgent[]> {
+  readonly agents: Agents;
   readonly clock: Clock;
   readonly #lookup: SessionLookup;
   readonly #worker: SessionWorker;
@@ -63,6 +63,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     const { clock = systemClock, maxMessages = 200, maxCharacters = 16_000_000 } = options;
     whole('SessionRuntime maxMessages', maxMessages);
     whole('SessionRuntime maxCharacters', maxCharacters);
+    this.agents = given.agents;
     this.clock = clock;
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
     this.#worker = new SessionWorker(this.#lookup, options);
@@ -175,11 +176,10 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
 
   /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
   async fork(sessionId: string, options: ForkOptions): Promise<Session> {
-    const id = await forkSession(this.#lookup, sessionId, options);
-    return this.get(id, options);
+    return this.get(await forkSession(this.#lookup, sessionId, options), options);
   }
 
-  /** Leaves nothing of it behind; work on it ends without another word. */
+  /** Deletes a session and all its data; work on it ends without an event. */
   async delete(sessionId: string, { owner }: OwnerOptions): Promise<void> {
     const row = await this.#lookup.owned(sessionId, owner);
     await this.#lookup.store.delete(row.id);
@@ -187,7 +187,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     this.#feeds.end(row.id);
   }
 
-  /** Drops what no next turn needs of idle sessions that did not change since, in batches that hold up nothing else. */
+  /** Drops what no next turn needs of idle sessions that did not change since, in batches that block nothing else. */
   async prune(options: PruneOptions): Promise<Dropped> {
     return this.#lookup.store.prune(upkeepRequest(options));
   }
@@ -241,9 +241,9 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
   async accounts(
     sessionId: string,
-    options: OwnerOptions & { readonly atStep?: number },
+    options: OwnerOptions & AccountsOptions,
   ): Promise<Accounts | null> {
-    return readAccounts(this.#lookup, await this.#owned(sessionId, options), options.atStep);
+    return readAccounts(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** Returns the events of an execution after the sequence number `after`, for a client that was away. */
@@ -265,7 +265,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return (await this.#lookup.load(await this.#owned(sessionId, options))).state;
   }
 
-  /** Listens to the events of every session that this process works on, each after it was written down. */
+  /** Listens to the events of every session that this process works on, each after it is stored. */
   wiretap(listener: (event: SessionEvent) => void): () => void {
     return this.#worker.listeners.listen(null, listener);
   }

@@ -194,10 +194,11 @@ export interface SessionStore {
    */
   urgent(query: UrgentQuery): Promise<readonly string[]>;
   /**
-   * Returns `open` sessions of one agent that are not leased and that a worker may claim now. Owners take turns: first
-   * the longest unchanged session of each owner, then the second of each.
+   * Returns `open` sessions that are not leased and that a worker may claim now: one page for each of the agents, in
+   * their order. Owners take turns: first the longest unchanged session of each owner, then the second of each. Every
+   * worker asks each second for all of its agents, so a store answers in one statement where it can.
    */
-  recoverable(query: RecoverableQuery): Promise<RecoverablePage>;
+  recoverable(query: RecoverableQuery): Promise<readonly RecoverablePage[]>;
   /**
    * Writes all rows or none. Rejects with `stale_owner` if the token is no longer the session's, or the session was
    * deleted. Rejects with `conflict` if a call would start that was started or committed and may not start `again`.

@@ -133,22 +133,18 @@ describe('SessionSweep', () => {
     });
   });
 
-  it('asks a store only a few times in regular polls, however many agents there are', async () => {
-    const store = await withOwners(1);
-    const recoverable = vi.spyOn(store, 'recoverable');
-    const asked = (): readonly string[] =>
-      recoverable.mock.calls.splice(0).map(([{ agent }]) => agent);
-    const agents = ['a', 'b', 'c', 'd', 'ours', 'e', 'f'];
+  it('asks the store three times, however many agents there are', async () => {
+    const store = await withOwners(1_001);
+    const [urgent, recoverable] = [vi.spyOn(store, 'urgent'), vi.spyOn(store, 'recoverable')];
+    const agents = Array.from({ length: 50 }, (_none, n) => `agent-${n}`).concat('ours');
     const sweep = new SessionSweep(store, agents, LEASE_MS);
-    expect((await sweep.find(true)).waiting).toEqual([]);
-    expect(asked()).toEqual(['a', 'b', 'c', 'd']);
-    expect((await sweep.find(true)).waiting).toEqual([nameOf(0)]);
-    expect(asked()).toEqual(['ours', 'e', 'f', 'a']);
-    // sessions waited for it, so its turn is in every poll
-    expect((await sweep.find(true)).waiting).toEqual([nameOf(0)]);
-    expect(asked()).toEqual(['ours', 'b', 'c', 'd', 'e']);
-    expect((await sweep.find()).waiting).toEqual([nameOf(0)]);
-    expect(asked()).toEqual(agents);
+    expect((await sweep.find()).waiting).toHaveLength(1_000);
+    expect((await sweep.find()).waiting).toEqual([nameOf(1_000)]);
+    expect([urgent.mock.calls.length, recoverable.mock.calls.length]).toEqual([4, 2]);
+    expect(recoverable.mock.calls[1]?.[0].agents).toEqual([
+      ...agents.slice(0, -1).map((agent) => ({ agent })),
+      { agent: 'ours', afterOwner: nameOf(999) },
+    ]);
   });
 
   it('runs one poll at a time, and leaves other processes two polls before it retries', async () => {

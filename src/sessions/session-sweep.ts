@@ -3,8 +3,6 @@ import type { RecoverablePage, SessionStore } from './session-store.ts';
 
 /** Most sessions that one poll returns: of the urgent ones, and of each agent. */
 const MOST = 1_000;
-/** Most agents without waiting sessions that one poll asks for: a statement each, on a store that others use too. */
-const IDLE_AGENTS_AT_A_TIME = 4;
 const EVERY_MS = 1_000;
 /** Time within which a queue delivers a session to a process, in milliseconds. */
 const DELIVERY_MS = 2_000;
@@ -37,8 +35,6 @@ export class SessionSweep {
   #free: ReadonlySet<string> = new Set();
   /** Sessions that waited in earlier polls, by agent. */
   readonly #found: Map<string, Map<string, Waiting>> = new Map();
-  /** Position of the agent whose turn it is in the next poll. */
-  #nextAgent = 0;
   /** Timers of retries by this process. */
   readonly #retries: Map<string, ReturnType<typeof setTimeout>> = new Map();
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -56,12 +52,11 @@ export class SessionSweep {
 
   /**
    * Returns ids of sessions to work on: those with a stop request, of any agent, those whose lease expired, longest
-   * expired first, and those that wait for a worker: of all agents, or, in regular polls, of those that had waiting
-   * sessions and of some others in turn.
+   * expired first, and those that wait for a worker.
    */
-  async find(isRegular: boolean = false): Promise<FoundSessions> {
+  async find(): Promise<FoundSessions> {
     try {
-      const found = await this.#find(isRegular);
+      const found = await this.#find();
       this.#isStoreDown = false;
       return found;
     } catch (error) {
@@ -70,13 +65,11 @@ export class SessionSweep {
     }
   }
 
-  async #find(isRegular: boolean): Promise<FoundSessions> {
+  async #find(): Promise<FoundSessions> {
     const agents = this.#agents;
     const stops = await this.#store.urgent({ agents: [], limit: MOST });
     const urgent = await this.#store.urgent({ agents, limit: MOST });
-    const waiting: string[] = [];
-    for (const agent of isRegular ? this.#agentsToPoll() : agents)
-      waiting.push(...(await this.#waiting(agent)));
+    const waiting = await this.#waiting();
     if (this.#isStoreDown) this.#forgetFailures();
     this.#free = new Set([...stops, ...urgent, ...waiting]);
     const toStop = new Set(stops);
@@ -107,35 +100,31 @@ export class SessionSweep {
     return this.#free.has(sessionId);
   }
 
-  /** Returns the agents for which sessions waited in their last poll, and the next ones of the others in turn. */
-  #agentsToPoll(): ReadonlySet<string> {
-    const agents = this.#agents;
-    const some = new Set(
-      agents.filter((agent) => this.#lastOwners.has(agent) || this.#found.has(agent)),
+  /** Returns the next page of the sessions that wait for each agent. Each poll continues where the last one ended. */
+  async #waiting(): Promise<readonly string[]> {
+    const lastOwners = new Map(this.#lastOwners);
+    const pages = await this.#pages(this.#agents);
+    const restarted = this.#agents.filter(
+      (agent) => pages.get(agent)?.ids.length === 0 && lastOwners.has(agent),
     );
-    const others = agents.length - some.size;
-    for (let n = 0; n < Math.min(others, IDLE_AGENTS_AT_A_TIME); n++) {
-      while (some.has(agents[this.#nextAgent % agents.length] ?? '')) this.#nextAgent++;
-      some.add(agents[this.#nextAgent++ % agents.length] ?? '');
+    for (const agent of restarted) this.#lastOwners.delete(agent);
+    for (const [agent, page] of await this.#pages(restarted)) pages.set(agent, page);
+    for (const [agent, { ids, afterOwner }] of pages) {
+      if (afterOwner === null) this.#lastOwners.delete(agent);
+      else this.#lastOwners.set(agent, afterOwner);
+      this.#noteWaiting(agent, ids, !lastOwners.has(agent) && afterOwner === null);
     }
-    return some;
+    return Array.from(pages.values(), ({ ids }) => ids).flat();
   }
 
-  /** Returns the next page of sessions that wait for an agent. Each poll continues where the last one ended. */
-  async #waiting(agent: string): Promise<readonly string[]> {
-    const page = (afterOwner?: string): Promise<RecoverablePage> =>
-      this.#store.recoverable({
-        agent,
-        limit: MOST,
-        ...(afterOwner !== undefined && { afterOwner }),
-      });
-    const last = this.#lastOwners.get(agent);
-    let found = await page(last);
-    if (found.ids.length === 0 && last !== undefined) found = await page();
-    if (found.afterOwner === null) this.#lastOwners.delete(agent);
-    else this.#lastOwners.set(agent, found.afterOwner);
-    this.#noteWaiting(agent, found.ids, last === undefined && found.afterOwner === null);
-    return found.ids;
+  async #pages(agents: readonly string[]): Promise<Map<string, RecoverablePage>> {
+    if (agents.length === 0) return new Map();
+    const turns = agents.map((agent) => {
+      const afterOwner = this.#lastOwners.get(agent);
+      return afterOwner === undefined ? { agent } : { agent, afterOwner };
+    });
+    const pages = await this.#store.recoverable({ agents: turns, limit: MOST });
+    return new Map(pages.map((page, i) => [agents[i] ?? '', page]));
   }
 
   /** Records which sessions wait. If these are all, others have had their turn and wait anew the next time. */
@@ -182,18 +171,18 @@ export class SessionSweep {
   }
 
   /** Polls now and then every second, or more often with a short lease. Runs one poll at a time. */
-  start(poll: (isRegular: boolean) => Promise<void>): void {
+  start(poll: () => Promise<void>): void {
     if (this.#timer !== null) return;
     let isPolling = false;
-    const tick = async (isRegular: boolean): Promise<void> => {
+    const tick = async (): Promise<void> => {
       if (isPolling) return;
       isPolling = true;
-      await poll(isRegular);
+      await poll();
       isPolling = false;
     };
-    this.#tick = () => tick(false);
-    this.#timer = setInterval(() => void tick(true), this.#everyMs);
-    void tick(false);
+    this.#tick = tick;
+    this.#timer = setInterval(() => void tick(), this.#everyMs);
+    void tick();
   }
 
   /** Polls now, if started. */

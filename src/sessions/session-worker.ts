@@ -49,7 +49,7 @@ export interface WorkerOptions {
 
 /** Most sessions that one sweep takes past a shared queue. What a dead process has left is not limited. */
 const MOST_OVERDUE = 100;
-/** Longest wait for interrupted runs to write down how far they came; without that, their leases expire. */
+/** Longest wait for interrupted runs to store their progress; without that, their leases expire. */
 const HANDOVER_MS = 3_000;
 
 /** One worker of possibly many on the same store: gives sessions that need work their turn, and claims them. */
@@ -128,9 +128,9 @@ export class SessionWorker {
     return this.#isHandingOver;
   }
 
-  /** Why no message can be taken now, before anything is stored. */
-  refusal(): AgentError | null {
-    return this.#dispatch.refusal();
+  /** Why no message of this owner can be taken now, before anything is stored. */
+  refusal(owner: string): AgentError | null {
+    return this.#dispatch.refusal(owner);
   }
 
   /** A session needs work, and the store knows which: every request comes in here. */
@@ -148,9 +148,9 @@ export class SessionWorker {
     await this.wake(session, stopReason !== null);
   }
 
-  async recover(isRegular: boolean = false): Promise<number> {
+  async recover(): Promise<number> {
     if (!this.#dispatch.works) return 0;
-    const { stops, expired, waiting } = await this.#sweep.find(isRegular);
+    const { stops, expired, waiting } = await this.#sweep.find();
     for (const id of stops) {
       this.#quarantine.letPass(id);
       await this.#dispatch.add({ id, owner: '', agent: '' }, true);
@@ -170,8 +170,8 @@ export class SessionWorker {
   start(): void {
     if (this.isDraining || !this.#dispatch.works) return;
     this.#reporter.start();
-    this.#sweep.start(async (isRegular) => {
-      await this.recover(isRegular).catch((error: unknown) => this.#onError(error, ''));
+    this.#sweep.start(async () => {
+      await this.recover().catch((error: unknown) => this.#onError(error, ''));
     });
   }
 

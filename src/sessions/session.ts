@@ -13,6 +13,7 @@ import { shownInputs } from '../events/shown-inputs.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
+import { lastRetryOf, type RetryRecord } from './retry-record.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
 import type { StateHeader } from './state-rows.ts';
@@ -71,18 +72,6 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly output: Output | null;
   readonly metadata: JsonObject;
 }
-
-/** A retry of a parked session. */
-export interface RetryRecord {
-  readonly by: string | null;
-  readonly at: string;
-}
-
-export const lastRetryOf = ({
-  retriedBy: by,
-  retriedAt: at,
-}: Pick<SessionRow, 'retriedBy' | 'retriedAt'>): RetryRecord | null =>
-  at === null ? null : { by, at };
 
 /** Builds the view of a session. `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(

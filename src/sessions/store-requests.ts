@@ -107,10 +107,16 @@ export interface UrgentQuery {
 }
 
 export interface RecoverableQuery {
-  readonly agent: string;
+  /** Agents whose sessions to return, each with the owner to continue after. */
+  readonly agents: readonly AgentTurn[];
+  /** Most sessions of each agent. */
   readonly limit: number;
   /** Highest format to return. Default {@link READS}. */
   readonly reads?: number;
+}
+
+export interface AgentTurn {
+  readonly agent: string;
   /** Continue after this owner. */
   readonly afterOwner?: string;
 }

@@ -15,7 +15,8 @@ function setUp(queue: ExecutionQueue) {
     reads.most = Math.max(reads.most, ++reads.now);
     await Promise.resolve();
     reads.now -= 1;
-    return { id, owner: 'o', agent: 'a' } as SessionRow;
+    const [owner = ''] = id.includes(':') ? id.split(':') : ['o'];
+    return { id, owner, agent: 'a' } as SessionRow;
   };
   const dispatch = new WorkDispatch({ queue, works: true, hasAgent: () => true, find });
   return { dispatch, reads };
@@ -78,6 +79,17 @@ describe('WorkDispatch.addLost', () => {
     const { all } = reads;
     await dispatch.addLost(ids);
     expect([taken.length, reads.all]).toEqual([250, all]);
+  });
+
+  it('adds sessions of other owners where one owner has filled its share of the queue', async () => {
+    const queue = inProcessQueue({ concurrency: 1, maxWaiting: 10 });
+    queue.start(() => new Promise(() => {}));
+    const { dispatch } = setUp(queue);
+    await dispatch.addFound(ids.slice(0, 11));
+    expect([queue.waiting, queue.isFull]).toEqual([9, false]);
+    await dispatch.addFound(['s11', 'b:1', 'b:2']);
+    expect([queue.waiting, queue.has?.('b:1')]).toEqual([10, true]);
+    expect(dispatch.refusal('b')).toMatchObject({ code: 'queue_full' });
   });
 
   it('starts sessions of a dead worker before those that wait already, however full the queue is', async () => {

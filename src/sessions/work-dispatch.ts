@@ -49,11 +49,12 @@ export class WorkDispatch {
     return this.#options.queue.local !== undefined;
   }
 
-  /** Why no message can be accepted now, before anything is stored. */
-  refusal(): AgentError | null {
+  /** Why no message of this owner can be accepted now, before anything is stored. */
+  refusal(owner: string): AgentError | null {
     if (this.#isDraining) return runtimeClosed();
     const { queue } = this.#options;
-    return queue.isFull ? queueFull(queue.waiting) : null;
+    const isFull = queue.isFullFor?.(owner) ?? queue.isFull;
+    return isFull ? queueFull(queue.waiting) : null;
   }
 
   /** Hands a request to a process that works. Where none takes it, a sweep finds the session. */
@@ -118,8 +119,13 @@ export class WorkDispatch {
   }
 
   async #addAll(ids: readonly string[], isLost: boolean): Promise<void> {
-    for await (const row of this.#rows(ids))
-      if (!(await this.#addEntry(row.id, { owner: row.owner, agent: row.agent, isLost }))) return;
+    const { queue } = this.#options;
+    let refused = 0;
+    for await (const row of this.#rows(ids)) {
+      const isAdded = await this.#addEntry(row.id, { owner: row.owner, agent: row.agent, isLost });
+      // full for this owner, perhaps not for others
+      if (!isAdded && (queue.isFull || ++refused === READ_AT_A_TIME)) return;
+    }
   }
 
   /** Takes what there is capacity for, from a random one on: other processes have found the same sessions. */

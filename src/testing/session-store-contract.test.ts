@@ -117,10 +117,12 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
   [
     'lists leased sessions as recoverable',
     (store) => ({
-      recoverable: async ({ limit }) => ({
-        ids: (await store.list({ status: 'in_progress', limit })).map(({ id }) => id),
-        afterOwner: null,
-      }),
+      recoverable: async ({ limit }) => [
+        {
+          ids: (await store.list({ status: 'in_progress', limit })).map(({ id }) => id),
+          afterOwner: null,
+        },
+      ],
     }),
     /D18: recoverable/,
   ],

@@ -65,7 +65,7 @@ describe('readySchema', () => {
 
   it.each<[string, AnySchema, unknown, RegExp]>([
     ['a missing field', jsonLead, {}, /"name"/],
-    ['an additional field', jsonLead, { name: 'a', colour: 'red' }, /colour/],
+    ['an additional field', jsonLead, { name: 'a', color: 'red' }, /color/],
     ['a list instead of an object', jsonLead, [], /"array" is invalid.*"object"/],
     [
       'a nested field',

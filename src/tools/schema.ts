@@ -1,10 +1,10 @@
 import { AgentError, show } from '../errors/agent-error.ts';
-import { isRecord, type JsonObject } from '../json.ts';
-import { SchemaProblem } from './json-schema/check.ts';
+import { isRecord } from '../json.ts';
 import type { FromJsonSchema } from './from-json-schema.ts';
-import { compileSchema } from './json-schema/compile-schema.ts';
-import type { Pattern } from './json-schema/pattern.ts';
+import { jsonSchemaCheck, type Checked, type JsonSchema } from './json-schema-check.ts';
 import { withoutFullStop } from '../sentence.ts';
+
+export type { Checked, JsonSchema } from './json-schema-check.ts';
 
 interface Issue {
   readonly message: string;
@@ -27,8 +27,6 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-export type JsonSchema = JsonObject;
-
 /** Any Standard Schema, or plain JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;
 
@@ -41,10 +39,6 @@ export type OutputOf<S> = S extends StandardSchema
 export type InputOf<S> = S extends StandardSchema
   ? NonNullable<S['~standard']['types']>['input']
   : FromJsonSchema<S>;
-
-export type Checked =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string };
 
 /** A prepared schema: its JSON form for the model, its check for the answer. */
 export interface ReadySchema {
@@ -110,47 +104,4 @@ function issueText({ path, message }: Issue): string {
   // several problems are joined into one sentence
   const words = withoutFullStop(message);
   return keys.length > 0 ? `${keys.join('.')}: ${words}` : words;
-}
-
-function jsonSchemaCheck(what: string, schema: JsonSchema): ReadySchema['check'] {
-  try {
-    let isPlain = true;
-    const problemsOf = compileSchema(schema, {
-      formatOf() {
-        isPlain = false;
-        return undefined;
-      },
-      patternOf(): Pattern {
-        isPlain = false;
-        return { test: () => true };
-      },
-    });
-    return isPlain ? (value) => checkedProblems(value, problemsOf) : checkWithRules(schema);
-  } catch (error) {
-    if (!(error instanceof SchemaProblem)) throw error;
-    throw new AgentError(
-      'invalid_option',
-      `${what} has a JSON Schema that cannot be checked: ${error.message}. Change it, or check the value in the tool.`,
-    );
-  }
-}
-
-type ProblemsOf = ReturnType<typeof compileSchema>;
-
-/** Creates a check that loads the text rules with the first value. */
-function checkWithRules(schema: JsonSchema): ReadySchema['check'] {
-  let problemsOf: ProblemsOf | null = null;
-  const load = async (): Promise<ProblemsOf> => {
-    const { textRules } = await import('./json-schema/text-rules.ts');
-    return (problemsOf ??= compileSchema(schema, textRules));
-  };
-  return (value) =>
-    problemsOf
-      ? checkedProblems(value, problemsOf)
-      : load().then((loaded) => checkedProblems(value, loaded));
-}
-
-function checkedProblems(value: unknown, problemsOf: ProblemsOf): Checked {
-  const problems = problemsOf(value);
-  return problems.length === 0 ? { ok: true, value } : { ok: false, message: problems.join(' ') };
 }

@@ -14,6 +14,8 @@ export interface ApprovalRecord {
   readonly at: string;
   /** Time of the remembered approval that approved the call; absent if a person answered this call. */
   readonly rememberedAt?: string;
+  /** Set if the approver asked to remember the answer, and the session remembered the most that it may. */
+  readonly notRemembered?: true;
   /** Hash of the answered arguments; after an edit, of the edited ones. */
   readonly argsHash: string;
 }

@@ -1,3 +1,4 @@
+export { type TraceCall } from './read-nested.ts';
 export { readTrace, type ReadTraceOptions } from './read-trace.ts';
 export { reasonText } from './reason-text.ts';
 export {
@@ -12,9 +13,12 @@ export type {
   StopAction,
   StopSentence,
   Trace,
+  TraceAncestor,
   TraceBar,
+  TraceChild,
   TraceExecution,
   TraceMeter,
+  TraceNesting,
   TracePause,
   TraceStep,
   TraceTotals,

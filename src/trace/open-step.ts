@@ -3,6 +3,7 @@ import { isoTime, msOf } from '../clock.ts';
 import type { PendingInput } from '../events/agent-event.ts';
 import type { Session } from '../sessions/session.ts';
 import type { ToolResultKind } from '../tools/tool-result.ts';
+import { childFacts } from './child-facts.ts';
 import { workedBetween, type LoggedCall, type LoggedStep, type RunLog } from './run-log.ts';
 import { openModelBar, pausedIn } from './step-bars.ts';
 import type { Retries } from './tool-retries.ts';
@@ -133,6 +134,7 @@ function openBar(
       completed?.approval?.decision ??
       (completed?.error === 'denied' ? 'denied' : wasAsked ? 'approved' : null),
     ...(completed?.approval && { approval: completed.approval }),
+    ...childFacts(log, call.id, !isOpen),
   };
 }
 

@@ -23,6 +23,8 @@ export interface LogRange extends OwnerOptions {
   readonly stepCount: number;
   /** Whether this is the current or last execution: the length of its log is known. */
   readonly isNewest: boolean;
+  /** Most pages to read. Default 8. */
+  readonly maxPages?: number;
 }
 
 /** Reads the part of an execution's log with these steps. Step numbers only increase in a log. */
@@ -31,12 +33,12 @@ export async function readLog(
   sessionId: string,
   range: LogRange,
 ): Promise<readonly NumberedEvent[]> {
-  const { owner, executionId, lastStep } = range;
+  const { owner, executionId, lastStep, maxPages = MAX_PAGES } = range;
   const read = (after: number, limit: number) =>
     runtime.events(sessionId, { owner, executionId, after, limit });
   const found: NumberedEvent[] = [];
   let after = range.firstStep > 1 ? await positionOf(read, range) : 0;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const { events, seq } = await read(after, PAGE);
     const last = events.at(-1);
     if (!last) break;

@@ -2,6 +2,7 @@ import { msOf } from '../clock.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { AgentEvent, EventOf, PendingApproval } from '../events/agent-event.ts';
 import type { JsonObject } from '../json.ts';
+import { LoggedAgents, type LoggedAgent } from './logged-agents.ts';
 
 /** A time in which no process worked on the run. */
 export interface Gap {
@@ -42,7 +43,7 @@ export interface LoggedStep {
   answeredAt: number | null;
 }
 
-/** The log of an execution, or a part of it, indexed for a trace. Nested agents are not in it. */
+/** The log of one agent, or a part of it, indexed for a trace. Of nested agents it has only the totals. */
 export interface RunLog {
   readonly gaps: readonly Gap[];
   readonly calls: ReadonlyMap<string, LoggedCall>;
@@ -50,10 +51,13 @@ export interface RunLog {
   readonly outcome: ContinuationOutcomeJSON | null;
   /** The last event of the run, if it ended and was not reopened. */
   readonly ending: EventOf<'AgentFinished'> | EventOf<'AgentFailed'> | null;
+  /** Returns the agent behind a call; undefined if the call ran no agent, or the log does not name it. */
+  agentBehind(callId: string): LoggedAgent | undefined;
 }
 
-export function runLogOf(events: readonly AgentEvent[]): RunLog {
-  const reading = new Reading();
+/** Indexes the log of an agent. The events may include those of agents behind its calls. Default: the root. */
+export function runLogOf(events: readonly AgentEvent[], agentId: string | null = null): RunLog {
+  const reading = new Reading(agentId);
   for (const event of events) reading.take(event);
   return reading;
 }
@@ -64,7 +68,17 @@ class Reading implements RunLog {
   lastStep: LoggedStep | null = null;
   outcome: ContinuationOutcomeJSON | null = null;
   ending: RunLog['ending'] = null;
+  readonly #agentId: string | null;
+  readonly #agents: LoggedAgents = new LoggedAgents();
   #before: { readonly event: AgentEvent; readonly at: number } | null = null;
+
+  constructor(agentId: string | null) {
+    this.#agentId = agentId;
+  }
+
+  agentBehind(callId: string): LoggedAgent | undefined {
+    return this.#agents.behind(callId);
+  }
 
   take(event: AgentEvent): void {
     // the clock of the machine that continued may be behind that of the previous one
@@ -72,8 +86,13 @@ class Reading implements RunLog {
     const open = this.gaps.at(-1);
     // after a pause or an end nothing happens until a worker continues it
     if (open?.to === null) open.to = at;
-    if (event.parentAgentId === null) this.#takeOwn(event, at);
+    this.#agents.take(event);
+    if (this.#isOwn(event)) this.#takeOwn(event, at);
     this.#before = { event, at };
+  }
+
+  #isOwn({ agentId, parentAgentId }: AgentEvent): boolean {
+    return this.#agentId === null ? parentAgentId === null : agentId === this.#agentId;
   }
 
   #takeOwn(event: AgentEvent, at: number): void {
@@ -141,9 +160,10 @@ class Reading implements RunLog {
     if (gap) gap.to = at;
   }
 
-  #hasJustEnded({ type, parentAgentId }: AgentEvent): boolean {
+  #hasJustEnded(event: AgentEvent): boolean {
+    const { type } = event;
     const isEnd = type === 'AgentPaused' || type === 'AgentFinished' || type === 'AgentFailed';
-    return isEnd && parentAgentId === null;
+    return isEnd && this.#isOwn(event);
   }
 
   #gap(
@@ -181,7 +201,7 @@ class Reading implements RunLog {
   }
 }
 
-/** Returns the root agent's own calls: a nested agent is found at the start of its path. */
+/** Returns the agent's own calls: a nested agent is found at the start of its path. */
 function waitingCalls(event: EventOf<'AgentPaused'>): readonly string[] {
   // missing if they were too large for the log
   const { pendingApprovals, pendingInputs } = event;

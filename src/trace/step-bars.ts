@@ -1,6 +1,7 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { msOf } from '../clock.ts';
+import { childFacts } from './child-facts.ts';
 import { workedBetween, type LoggedCall, type RunLog } from './run-log.ts';
 import type { Retries } from './tool-retries.ts';
 import type { TraceBar } from './trace.ts';
@@ -41,6 +42,7 @@ export function stepBars(
       answer: result?.approval?.decision ?? answerTo(step, id, result, call),
       ...(result?.approval && { approval: result.approval }),
       ...(result?.files && { files: result.files }),
+      ...childFacts(log, id, true),
     };
   });
   const modelMs = Math.min(answeredMs, ...tools.map((bar) => bar.at - at));

@@ -20,13 +20,15 @@ export interface StopFacts {
   readonly error?: Pick<ErrorRecord, 'message'> | null;
   /** What the owner may still grant; null or absent: no cap is known. */
   readonly allowance?: GrantAllowance | null;
+  /** Whether it is a nested agent. Only the root takes a grant, a resume or a message; default false. */
+  readonly isNested?: boolean;
 }
 
 /** Explains why a run does not continue, and how to continue; null while it is busy or has nothing to do. */
 export function stopSentence(facts: StopFacts): StopSentence | null {
   const { status, outcome, error } = facts;
   if (status === 'processing' || status === 'idle') return null;
-  const explained = explainState(facts);
+  const explained = facts.isNested ? ofNested(explainState(facts)) : explainState(facts);
   const message = outcome === null && error ? sentence(error.message) : '';
   const explanation = message === '' ? explained : { ...explained, detail: message };
   const { lead, because } = stateParts(facts);
@@ -39,6 +41,13 @@ export function stopSentence(facts: StopFacts): StopSentence | null {
     explanation,
   };
 }
+
+/** Keeps the actions that work for a nested agent. */
+const ofNested = (explanation: Explanation): Explanation => ({
+  ...explanation,
+  actions: explanation.actions.filter(({ kind }) => forNested.has(kind)),
+});
+const forNested: ReadonlySet<ExplanationAction['kind']> = new Set(['approve', 'input', 'change']);
 
 /** Returns the action of a button; null if there is none. */
 function actionOf({ actions }: Explanation): StopAction | null {

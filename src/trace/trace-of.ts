@@ -12,11 +12,27 @@ import { stopSentence } from './stop-sentence.ts';
 import { tracePauses } from './trace-pauses.ts';
 import { traceSteps } from './trace-steps.ts';
 import { traceTotals } from './trace-totals.ts';
-import type { Trace, TraceExecution } from './trace.ts';
+import type { Trace, TraceExecution, TraceNesting } from './trace.ts';
+
+/** The fields of a session that a trace reads. */
+export interface TracedSession extends Pick<
+  Session,
+  | 'id'
+  | 'agent'
+  | 'executionId'
+  | 'status'
+  | 'stopReason'
+  | 'pause'
+  | 'pendingApprovals'
+  | 'pendingInputs'
+  | 'allowance'
+> {
+  readonly outcome: ContinuationOutcomeJSON | null;
+}
 
 /** The records of a trace. */
 export interface TraceRecords {
-  readonly session: Session;
+  readonly session: TracedSession;
   /** The execution to show; null before the first message. */
   readonly executionId: string | null;
   readonly executions: readonly TraceExecution[];
@@ -36,15 +52,21 @@ export interface TraceRecords {
   readonly accountsBefore?: Execution | null;
   /** Totals after the newest finished step. */
   readonly accountsAfter?: Execution | null;
+  /** The nested agent whose records these are; absent for the session's own. */
+  readonly nested?: NestedRecords;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
+export interface NestedRecords extends TraceNesting {
+  readonly agentId: string;
+}
+
 /** Builds the trace of an execution from its records only. */
 export function traceOf(records: TraceRecords): Trace {
-  const { session, executionId, executions, steps, accounts } = records;
+  const { session, executionId, executions, steps, accounts, nested } = records;
   const newest = records.newestStep ?? steps.at(-1);
-  const log = runLogOf(records.events);
+  const log = runLogOf(records.events, nested?.agentId);
   const isCurrent = executionId === session.executionId;
   const isNewest = !records.stepAfter;
   const open = isCurrent && isNewest ? openStepOf(session, log, lastNumber(records, steps)) : null;
@@ -71,8 +93,10 @@ export function traceOf(records: TraceRecords): Trace {
       pendingInputs: isCurrent ? session.pendingInputs : [],
       error: newest?.errors.at(-1) ?? null,
       allowance: isCurrent ? session.allowance : null,
+      ...(nested && { isNested: true }),
     }),
     grants: accounts?.grants ?? {},
+    ...(nested && { nested: { callId: nested.callId, above: nested.above } }),
   };
 }
 

@@ -10,7 +10,7 @@ const technicalPauses: ReadonlySet<string> = new Set(['crash', 'handover']);
 export function tracePauses(
   log: RunLog,
   steps: readonly TraceStep[],
-  session: Session | null,
+  session: Pick<Session, 'status' | 'pause'> | null,
 ): readonly TracePause[] {
   const pauses = shownGaps(log, steps, session).map(({ gap, step }): TracePause => {
     const { from, to, kind, reason } = gap;
@@ -35,7 +35,7 @@ export function tracePauses(
 export function pausedMsOf(
   log: RunLog,
   steps: readonly TraceStep[],
-  session: Session | null,
+  session: Pick<Session, 'status' | 'pause'> | null,
   now: number,
 ): number {
   let ms = 0;
@@ -47,7 +47,7 @@ export function pausedMsOf(
 function shownGaps(
   { gaps }: RunLog,
   steps: readonly TraceStep[],
-  session: Session | null,
+  session: Pick<Session, 'status' | 'pause'> | null,
 ): readonly { readonly gap: Gap; readonly step: TraceStep | undefined }[] {
   return gaps.flatMap((gap) => {
     const step = steps.findLast(({ number }) => number === gap.step);

@@ -33,6 +33,34 @@ export interface Trace {
   readonly stop: StopSentence | null;
   /** Sum of the grants to this execution so far. */
   readonly grants: Grants;
+  /** Where a nested agent runs; absent for the session's own agent. */
+  readonly nested?: TraceNesting;
+}
+
+/** The place of a nested agent in its execution. */
+export interface TraceNesting {
+  /** The call that runs it. */
+  readonly callId: string;
+  /** The agents above it, the session's own agent first. */
+  readonly above: readonly TraceAncestor[];
+}
+
+export interface TraceAncestor {
+  readonly agent: string;
+  /** The call that runs this agent; null for the session's own agent. */
+  readonly callId: string | null;
+  /** The step of this agent in which the next one runs. */
+  readonly step: number;
+}
+
+/** Totals of an agent that runs behind a call, with the agents behind its own calls. They are part of the step. */
+export interface TraceChild {
+  readonly agent: string;
+  readonly status: BroadcastStatus;
+  readonly steps: number;
+  readonly tokens: number;
+  /** Null if a price is unknown. */
+  readonly cost: number | null;
 }
 
 export interface TraceExecution {
@@ -131,6 +159,8 @@ export interface TraceBar {
   readonly files?: readonly PartFacts[];
   /** Whether the call waits for an answer of the user; absent if not. */
   readonly asks?: boolean;
+  /** The agent that the call runs: read its trace with the id of the call. Absent for other calls and without its log. */
+  readonly child?: TraceChild;
 }
 
 /** A pause: marked on the axis, not to scale. */

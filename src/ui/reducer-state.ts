@@ -157,7 +157,7 @@ function gapOf({ snapshot, order }: LogWindow): LogPlace | null {
   return run?.hasHole ? { executionId: run.id, after: run.after } : null;
 }
 
-/** What comes of a text, of reasoning or of arguments behind a hole does not show. */
+/** Text, reasoning and arguments after a gap are not shown. */
 function textGapOf({ log, texts, reasoning, calls }: ReducerState): string | null {
   if (log.snapshot.run?.status !== 'processing') return null;
   for (const id in texts) if (hasHole(texts[id] ?? noText)) return texts[id]?.messageId ?? null;

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { defineTool, ErrorPolicy } from 'onward';
+import { defineTool, ErrorPolicy, Message } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { envelopeTypes } from '../../src/ui/read-envelope.ts';
@@ -65,30 +65,24 @@ const scenarios: Record<string, () => Promise<Live>> = {
     return live;
   },
 
+  async compacted() {
+    const live = new Live();
+    const builder = scripted([final('Hello Ada.')]).withCompaction({
+      atTokens: 250,
+      keepTurns: 1,
+      model: DeterministicDriver.fromResponses('Ada asked about lamps.'),
+    });
+    const before = asked('Lamps? '.repeat(200)).withMessages(Message.assistant('We have lamps.'));
+    await live.run(builder.build(), before.withUserMessage('Hello'));
+    return live;
+  },
+
   async fallback() {
     const live = new Live();
     const overloaded = { type: 'rate_limit', code: 'overloaded', message: 'Overloaded' } as const;
     const next = DeterministicDriver.create([stream(['A whole', ' one'])], { name: 'next' });
     const agent = scripted([error(overloaded, { chunks: ['Half a'] })])
       .withFallback(next)
-      .build();
-    await live.run(agent, asked());
-    return live;
-  },
-
-  async compacted() {
-    const live = new Live();
-    const steps = [
-      toolCall('look', {}, '', { usage: null }),
-      toolCall('look', {}, '', { usage: null }),
-      final('Sunny.', { usage: null }),
-    ];
-    const agent = scripted(steps, [mockTool('look', 'sunny '.repeat(500))])
-      .withCompaction({
-        atTokens: 1_200,
-        keepTurns: 1,
-        model: DeterministicDriver.fromResponses('It is sunny.'),
-      })
       .build();
     await live.run(agent, asked());
     return live;

@@ -98,8 +98,8 @@ const textsOf = (messages: readonly OnwardUIMessage[]): string[] =>
 /** Reads the stored conversation. */
 export const stored = async ({ runtime }: World): Promise<OnwardUIMessage[]> => {
   const { items } = await runtime.messages('chat-1', ann);
-  const { pendingApprovals } = await runtime.get('chat-1', ann);
-  return toUseChatMessages(items, { pendingApprovals });
+  const { pendingApprovals, pendingInputs } = await runtime.get('chat-1', ann);
+  return toUseChatMessages(items, { pendingApprovals, pendingInputs });
 };
 
 /** Stops the stream before a chunk until the gate opens. */

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import {
   AgentBuilder,
   defineTool,
@@ -36,6 +37,8 @@ export interface FakeWorld {
   /** Piped input. */
   readonly input?: string;
   readonly isTTY?: boolean;
+  /** Streams that a protocol uses. */
+  readonly stdio?: { readonly stdin: object; readonly stdout: object };
   readonly consoleDir?: string;
 }
 
@@ -82,6 +85,7 @@ export function start(
       return Promise.resolve(says.shift() ?? null);
     },
     readInput: () => Promise.resolve(world.input ?? null),
+    takeStdio: () => world.stdio ?? { stdin: new PassThrough(), stdout: new PassThrough() },
     onSignal(listener) {
       outcome.listeners.add(listener);
       return () => outcome.listeners.delete(listener);

@@ -1,3 +1,4 @@
+import { AgentBuilder } from 'onward';
 import { describe, expect, it } from 'vitest';
 import { ScenarioStep } from 'onward/testing';
 import { followingDriver } from '../setup/sessions.ts';
@@ -268,5 +269,85 @@ describe('onward resume and stop', () => {
     const { code, stderr } = await cli(world, 'stop', 'last');
     expect(code).toBe(0);
     expect(stderr).toContain('is not busy: it is stopped');
+  });
+});
+
+describe('onward explain with agents behind calls', () => {
+  const used = (total: number) => ({ usage: { input: total, output: 0, total }, cost: 0.01 });
+  const ask = { input: 'go' };
+
+  async function family(reads: number = 1): Promise<FakeWorld> {
+    const reader = AgentBuilder.base()
+      .withName('reader')
+      .withModel(followingDriver([final('read', used(7))]))
+      .build();
+    const researcher = AgentBuilder.base()
+      .withName('researcher')
+      .withModel(
+        followingDriver([
+          toolCalls(
+            Array.from({ length: reads }, () => ({ name: 'read', args: ask })),
+            '',
+            used(100),
+          ),
+        ]),
+      )
+      .withTools(reader.asTool({ name: 'read', description: 'Reads.' }))
+      .withMaxSteps(1)
+      .build();
+    const agent = agentOn(
+      followingDriver([toolCall('research', ask, '', used(1_000)), final('done', used(1_000))]),
+      (builder) =>
+        builder.withTools(researcher.asTool({ name: 'research', description: 'Researches.' })),
+    );
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    expect((await cli(world, 'run', 'go')).code).toBe(0);
+    return world;
+  }
+
+  it('shows them below the steps, indented by depth, with why each stopped', async () => {
+    const { stdout } = await cli(await family(), 'explain', 'last');
+    const lines = stdout.split('\n');
+    const place = lines.findIndex((line) => line.includes('ran agent researcher'));
+    expect(lines[place]).toMatch(
+      /^ {2}Step 1: research ran agent researcher {2}stopped · 1 step · 107 tokens · \$0\.0200 · call t0s0c0$/,
+    );
+    expect(lines[place + 1]).toMatch(/^ {4}STEP +TIME/);
+    expect(lines[place + 3]).toBe(
+      '    Stopped because it used 1 of 1 step before the model read a tool result.',
+    );
+    expect(lines[place + 5]).toMatch(
+      /^ {4}Step 1: read ran agent reader {2}completed · 1 step · 7 tokens · \$0\.0100 · call /,
+    );
+    // the command to continue is that of the whole run
+    expect(stdout).not.toContain('--grant');
+  });
+
+  it('explains one of them with --call, at any depth, and as JSON', async () => {
+    const world = await family();
+    const { last } = await cli(world, 'explain', 'last', '--json');
+    const agents = last['agents'] as { agent: string; nested: { callId: string } }[];
+    expect(agents.map(({ agent }) => agent)).toEqual(['researcher', 'reader']);
+    const { callId } = agents[1]!.nested;
+    const { code, stdout } = await cli(world, 'explain', 'last', '--call', callId);
+    expect(code).toBe(0);
+    expect(stdout).toContain('support > researcher > reader · completed');
+    expect(stdout).toContain('Finished because the model answered');
+    const none = await cli(world, 'explain', 'last', '--call', 'nothing');
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        '--call got nothing, but no call of this run with that id ran an agent.',
+      ),
+    ]);
+  });
+
+  it('shows at most twenty, and says how to see the others', async () => {
+    const world = await family(24);
+    const { stdout } = await cli(world, 'explain', 'last');
+    expect(stdout.match(/ran agent/g)).toHaveLength(20);
+    expect(stdout).toMatch(
+      /5 more agents behind calls; one of them: onward explain \w+ --call CALL/,
+    );
   });
 });

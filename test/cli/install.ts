@@ -32,6 +32,7 @@ export async function install(): Promise<Installed> {
     platform: 'node',
     external: [
       /^node:/,
+      /^@modelcontextprotocol\//,
       'openai',
       'jiti',
       '@photostructure/sqlite',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { seriousFindings } from '../setup/axe.ts';
-import { drawn, inBrowser, looks, shots } from '../setup/page.ts';
+import { drawn, inBrowser, looks, shots, stillness } from '../setup/page.ts';
 import type { SceneName } from './chat-scenes.ts';
 import { consoleStyles } from './console-styles.ts';
 
@@ -15,6 +15,7 @@ const names: readonly SceneName[] = [
   'stopped',
   'approval',
   'approvals',
+  'questions',
   'live',
   'working',
   'failed',
@@ -74,6 +75,28 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     if (name === 'long') {
       await page.click('.earlier');
       await shoot('long-open');
+    }
+    if (name === 'questions') {
+      const forms = page.locator('.onward-input-request');
+      expect(await forms.count()).toBe(3);
+      // every problem of an empty form is shown
+      await forms.first().getByRole('button', { name: 'Submit' }).click();
+      await forms.first().getByRole('alert').first().waitFor();
+      await page.mouse.move(0, 0);
+      await stillness(page);
+      await check('questions-invalid');
+      for (const form of await forms.all()) {
+        await form.scrollIntoViewIfNeeded();
+        const over = await form.evaluate((node) =>
+          [node, ...node.querySelectorAll('*')].flatMap((one) => {
+            const outer = node.getBoundingClientRect();
+            const { right } = one.getBoundingClientRect();
+            return right > outer.right + 1 ? [`${one.className}: ${one.textContent}`] : [];
+          }),
+        );
+        expect(over).toEqual([]);
+      }
+      await check('questions-below');
     }
     if (name === 'approval' || name === 'approvals') {
       await page.click('[data-key="edit"]');
@@ -138,5 +161,12 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
       all.map((button) => button.getBoundingClientRect().height),
     );
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(40);
+    await show('questions');
+    const controls = await page.$$eval(
+      '.onward-input-request :is(button, input:not([type=checkbox], [type=radio]), select)',
+      (all) => all.map((control) => control.getBoundingClientRect().height),
+    );
+    expect(controls.length).toBeGreaterThan(6);
+    expect(Math.min(...controls)).toBeGreaterThanOrEqual(32);
   });
 });

@@ -13,6 +13,7 @@ import {
   wireAt,
 } from './chat-fixtures.ts';
 import { completed, hostile, long } from './chat-scenes-text.ts';
+import { questions } from './chat-scenes-questions.ts';
 import { approval } from './chat-scenes-approval.ts';
 import { grantStop } from './stop-sentences.ts';
 
@@ -244,6 +245,7 @@ export const scenes: Readonly<Record<SceneName, () => ChatViewProps>> = {
   stopped,
   approval: () => approval(),
   approvals: () => approval({}, 3),
+  questions,
   live,
   working,
   failed,
@@ -256,6 +258,7 @@ export type SceneName =
   | 'stopped'
   | 'approval'
   | 'approvals'
+  | 'questions'
   | 'live'
   | 'working'
   | 'failed'

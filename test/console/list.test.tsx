@@ -59,7 +59,7 @@ describe('the list', () => {
     expect(titles()).toEqual(['Clean up', 'Weekly summary', 'Older']);
     expect(
       [...document.querySelectorAll('.list-rows h2')].map(({ textContent }) => textContent),
-    ).toEqual(['Needs approval', 'Today', 'Earlier']);
+    ).toEqual(['Needs you', 'Today', 'Earlier']);
     expect(screen.getByText('delete_lead needs approval')).toBeTruthy();
     expect(screen.getByText('3d')).toBeTruthy();
   });

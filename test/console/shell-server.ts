@@ -65,7 +65,7 @@ export class ShellServer {
     if (path === '/sessions') return method === 'GET' ? this.#list(search) : this.#create(body);
     const session = this.sessions.find((one) => one.id === id);
     if (!session) return refused(404, 'session_not_found', 'There is no such session.');
-    if (action === 'trace') return Response.json(this.traces.get(id) ?? emptyTrace(id));
+    if (action === 'trace') return this.#trace(id, search);
     if (action === 'messages' && method === 'GET')
       return Response.json({ messages: [], before: null });
     if (action === 'log') return this.#log(id);
@@ -76,6 +76,16 @@ export class ShellServer {
       return new Response(null, { status: 204 });
     }
     return Response.json(detailOf(session), { status: method === 'GET' ? 200 : 202 });
+  }
+
+  /** The trace of an agent behind a call is under `session/call`. */
+  #trace(id: string, search: URLSearchParams): Response {
+    const call = search.get('call');
+    if (call === null) return Response.json(this.traces.get(id) ?? emptyTrace(id));
+    const nested = this.traces.get(`${id}/${call}`);
+    return nested
+      ? Response.json(nested)
+      : refused(400, 'invalid_option', 'No agent behind this call.');
   }
 
   #list(search: URLSearchParams): Response {

@@ -8,7 +8,7 @@ import { seriousInDocument } from '../setup/axe-dom.ts';
 import { Wire } from '../react/fake-source.ts';
 import { ShellServer, agentInfo, summary } from './shell-server.ts';
 import { traceWith } from './trace-builder.ts';
-import { designRun } from './trace-fixtures.ts';
+import { designRun, familyTrace, nestedTrace } from './trace-fixtures.ts';
 
 configure({ asyncUtilTimeout: 10_000 });
 vi.setConfig({ testTimeout: 30_000 });
@@ -307,4 +307,39 @@ it('shows in the session info that a script answers, not a model', async () => {
   expect(dialog.getByText('needs approval')).toBeTruthy();
   expect(dialog.getByText('SQLite · .onward/sessions.db')).toBeTruthy();
   expect(await seriousInDocument()).toEqual([]);
+});
+
+describe('an agent behind a call', () => {
+  const clerk = (): Trace => ({ ...nestedTrace(), sessionId: 's1', agent: 'clerk' });
+  beforeEach(() => {
+    server.sessions = [summary('s1')];
+    server.traces.set('s1', { ...familyTrace(), sessionId: 's1' });
+    server.traces.set('s1/call_3', clerk());
+    server.traces.set('s1/call_1', { ...clerk(), agent: 'researcher' });
+  });
+
+  it('is read when it is opened, has an address, and Esc goes up one agent at a time', async () => {
+    open('#/s/s1/trace');
+    await userEvent.click(await screen.findByRole('button', { name: 'Open trace of clerk' }));
+    expect(location.hash).toBe('#/s/s1/trace?execution=exec_1&call=call_3&in=1');
+    const above = await screen.findByRole('navigation', { name: 'Agents above' });
+    // effects run after the line is there
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('clerk'));
+    expect(await seriousInDocument()).toEqual([]);
+    const asked = server.asked.filter(({ search }) => search.get('call') !== null);
+    expect(asked.map(({ search }) => search.toString())).toContain(
+      'execution=exec_1&call=call_3&step=1',
+    );
+    expect(within(above).getAllByRole('button')).toHaveLength(2);
+    await press('{Escape}');
+    expect(location.hash).toBe('#/s/s1/trace/12?execution=exec_1&call=call_1&in=1');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('researcher'));
+  });
+
+  it('shows why it cannot be read, with a way back', async () => {
+    open('#/s/s1/trace?execution=exec_1&call=gone&in=2');
+    await screen.findByText('No agent behind this call.');
+    await userEvent.click(screen.getByRole('link', { name: 'Back to the run' }));
+    expect(location.hash).toBe('#/s/s1/trace/2?execution=exec_1');
+  });
 });

@@ -6,7 +6,14 @@ import { seriousFindings } from '../setup/axe.ts';
 import { drawn, inBrowser, shots } from '../setup/page.ts';
 import { consoleStyles } from './console-styles.ts';
 import { traceWith } from './trace-builder.ts';
-import { beforeAnyStep, designRun, longTrace, runs } from './trace-fixtures.ts';
+import {
+  beforeAnyStep,
+  designRun,
+  familyTrace,
+  longTrace,
+  nestedTrace,
+  runs,
+} from './trace-fixtures.ts';
 
 // a browser without a GPU is slow on a busy machine
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -17,6 +24,11 @@ const traces: Readonly<Record<string, Trace>> = {
   ...Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, traceWith(run)])),
   many: longTrace(150),
   before: beforeAnyStep(),
+  family: familyTrace(),
+  familyOfMany: familyTrace(24),
+  nested: nestedTrace(),
+  nestedWaiting: nestedTrace(runs['waiting']),
+  nestedEmpty: { ...nestedTrace(), steps: [], outcome: null, stop: null, status: 'processing' },
 };
 
 async function open(theme: 'light' | 'dark', width: number, height: number) {
@@ -233,6 +245,34 @@ describe('the trace in a browser', () => {
     await page.setViewportSize({ width: 1280, height: 860 });
     await why.waitFor({ state: 'detached' });
     await page.context().close();
+  });
+
+  it('opens an agent behind a call by keyboard, and by touch on a phone, and goes up again', async () => {
+    for (const [width, height] of [
+      [1280, 860],
+      [390, 844],
+    ] as const) {
+      const { page } = await open('light', width, height);
+      await show(page, familyTrace());
+      const button = page.getByRole('button', { name: 'Open trace of writer' });
+      if (width === 390) {
+        await button.tap().catch(() => button.click());
+        const box = (await button.boundingBox())!;
+        expect(box.height).toBeGreaterThanOrEqual(40);
+      } else {
+        await button.focus();
+        await page.keyboard.press('Enter');
+      }
+      expect(await page.evaluate(() => window.asked)).toEqual([['open', 'call_2', 1]]);
+      await show(page, nestedTrace());
+      // the button that opened it is gone
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('reader');
+      const above = page.getByRole('navigation', { name: 'Agents above' });
+      await above.getByRole('button', { name: /^researcher/ }).click();
+      expect((await page.evaluate(() => window.asked)).at(-1)).toEqual(['above', 'call_1', 12]);
+      expect(await page.getByRole('button', { name: 'Fork from here' }).count()).toBe(0);
+      await page.context().close();
+    }
   });
 
   it('animates a running step unless the user prefers reduced motion', async () => {

@@ -1,6 +1,6 @@
 import type { ContinuationOutcomeJSON } from '../../src/continuation/outcome.ts';
 import { stopSentence } from '../../src/trace/stop-sentence.ts';
-import type { Trace, TraceStep } from '../../src/trace/trace.ts';
+import type { Trace, TraceChild, TraceStep } from '../../src/trace/trace.ts';
 import {
   leadHasOwner,
   traceWith,
@@ -231,3 +231,63 @@ export function beforeAnyStep(): Trace {
     stop: stopSentence({ status: 'stopped', outcome }),
   };
 }
+
+const child = (agent: string, status: TraceChild['status']): TraceChild => ({
+  agent,
+  status,
+  steps: status === 'paused' ? 1 : 3,
+  tokens: 12_430,
+  cost: 0.0312,
+});
+
+/** Agents behind calls: ended, running, waiting, and one with a long name. */
+const members = [
+  { call: 'research', agent: 'researcher', state: 'ok', status: 'completed' },
+  { call: 'write', agent: 'writer', state: 'running', status: 'processing' },
+  { call: 'file', agent: 'clerk', state: 'waiting', status: 'paused' },
+  {
+    call: 'look_into',
+    agent: `an-agent-${'with-a-long-name-'.repeat(3)}`,
+    state: 'error',
+    status: 'stopped',
+  },
+] as const;
+
+/** A run whose calls run agents. */
+export function familyTrace(count: number = 4): Trace {
+  const all = Array.from({ length: Math.ceil(count / members.length) }, () => members).flat();
+  const calls = all.slice(0, count).map(({ call: name, state }, i) => ({
+    name,
+    ms: 900 + 400 * (i % 4),
+    state,
+  }));
+  const trace = traceWith({
+    steps: [{ modelMs: 1400, calls, type: 'running' }],
+    status: 'processing',
+  });
+  const steps = trace.steps.map((step) => ({
+    ...step,
+    bars: step.bars.map((bar, i) => {
+      const of = all[i - 1];
+      return of ? { ...bar, callId: `call_${i}`, child: child(of.agent, of.status) } : bar;
+    }),
+  }));
+  return { ...trace, steps };
+}
+
+/** The trace of an agent two calls below the session's own. */
+export function nestedTrace(run: RunSpec = designRun): Trace {
+  const trace = traceWith(run);
+  const { status, outcome } = trace;
+  const pendingApprovals = status === 'paused' ? [{ tool: 'file', callId: 'c1' }] : [];
+  const stop = stopSentence({ status, outcome, pendingApprovals, isNested: true });
+  return { ...trace, agent: 'reader', stop, nested };
+}
+
+const nested: NonNullable<Trace['nested']> = {
+  callId: 'call_9',
+  above: [
+    { agent: 'partner-assistant', callId: null, step: 2 },
+    { agent: 'researcher', callId: 'call_1', step: 12 },
+  ],
+};

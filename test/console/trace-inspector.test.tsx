@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stopSentence } from '../../src/trace/stop-sentence.ts';
 import { traceWith } from './trace-builder.ts';
 import { designRun, longTrace, runs } from './trace-fixtures.ts';
-import { show, labelled, pane, title, press, has } from './trace-screen.tsx';
+import { show, labeled, pane, title, press, has } from './trace-screen.tsx';
 
 // a page with many rows is slow without a browser
 vi.setConfig({ testTimeout: 30_000 });
@@ -118,7 +118,7 @@ describe('the matrix', () => {
       'StepsLimit, step 6: stopped it, decided',
       'LeadHasOwner, step 6: ready to finish',
     ])
-      expect(labelled(name).getAttribute('role')).toBe('img');
+      expect(labeled(name).getAttribute('role')).toBe('img');
     expect(document.querySelectorAll('.trace-matrix th[scope="row"]')).toHaveLength(10);
   });
 

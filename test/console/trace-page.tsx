@@ -42,6 +42,8 @@ function Page({
       onNewMessage={() => ask('message')}
       onFork={(step) => ask('fork', step)}
       onEarlier={() => ask('earlier')}
+      onOpenCall={(callId, step) => ask('open', callId, step)}
+      onOpenAbove={({ callId, step }) => ask('above', callId, step)}
     />
   );
 }

@@ -25,6 +25,8 @@ function show(trace: Trace, selected: number | null = null): string {
       onNewMessage={ignore}
       onFork={ignore}
       onEarlier={ignore}
+      onOpenCall={ignore}
+      onOpenAbove={ignore}
       grantState={{ kind: 'ready' }}
     />,
   );

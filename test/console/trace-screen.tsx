@@ -7,7 +7,15 @@ import type { Trace } from '../../src/trace/trace.ts';
 
 type Asked = {
   readonly [
-    Name in 'onSelect' | 'onGrant' | 'onResume' | 'onNewMessage' | 'onFork' | 'onEarlier'
+    Name in
+      | 'onSelect'
+      | 'onGrant'
+      | 'onResume'
+      | 'onNewMessage'
+      | 'onFork'
+      | 'onEarlier'
+      | 'onOpenCall'
+      | 'onOpenAbove'
   ]: Mock<TraceViewProps[Name]>;
 };
 
@@ -28,6 +36,8 @@ export function show(
     onNewMessage: vi.fn<TraceViewProps['onNewMessage']>(),
     onFork: vi.fn<TraceViewProps['onFork']>(),
     onEarlier: vi.fn<TraceViewProps['onEarlier']>(),
+    onOpenCall: vi.fn<TraceViewProps['onOpenCall']>(),
+    onOpenAbove: vi.fn<TraceViewProps['onOpenAbove']>(),
   };
   function Shell({ shown }: { readonly shown: Trace }): ReactElement {
     const [at, setAt] = useState(selected);
@@ -50,10 +60,10 @@ export function show(
 }
 
 /** Finds an element by its label, because queries by role are slow on large pages. */
-export const labelled = (label: string): HTMLElement => only(document, `[aria-label="${label}"]`);
-export const pane = (): HTMLElement => labelled('Checks of the selected step');
+export const labeled = (label: string): HTMLElement => only(document, `[aria-label="${label}"]`);
+export const pane = (): HTMLElement => labeled('Checks of the selected step');
 export const title = (): string | null | undefined => pane().querySelector('h3')?.textContent;
-export const timeline = (): HTMLElement => labelled('Timeline');
+export const timeline = (): HTMLElement => labeled('Timeline');
 export const press = (name: string, within: HTMLElement = document.body): void => {
   const found = [...within.querySelectorAll('button')].filter(
     (button) => (button.getAttribute('aria-label') ?? button.textContent) === name,

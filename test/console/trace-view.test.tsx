@@ -2,7 +2,15 @@
 import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { traceWith } from './trace-builder.ts';
-import { beforeAnyStep, designRun, longTrace, many, runs } from './trace-fixtures.ts';
+import {
+  beforeAnyStep,
+  designRun,
+  familyTrace,
+  longTrace,
+  many,
+  nestedTrace,
+  runs,
+} from './trace-fixtures.ts';
 import { show, pane, title, timeline, press, has, row, current } from './trace-screen.tsx';
 
 // a page with many rows is slow without a browser
@@ -175,5 +183,47 @@ describe('a running step', () => {
       vi.advanceTimersByTime(5000);
     });
     expect(row(2).textContent).toContain('2.40 s');
+  });
+});
+
+describe('agents behind calls', () => {
+  it('are cards of their step, with totals and a button', () => {
+    const { onOpenCall } = show(familyTrace());
+    const cards = [...pane().querySelectorAll('.agent-card')].map(
+      (card) => card.querySelector('div')?.textContent,
+    );
+    expect(cards.slice(0, 3)).toEqual([
+      'research ran the agent researcherCompletedbehind research · 3 steps · 12,430 tokens · $0.0312',
+      'write ran the agent writerWorkingbehind write · 3 steps · 12,430 tokens · $0.0312',
+      'file ran the agent clerkPausedbehind file · 1 step · 12,430 tokens · $0.0312',
+    ]);
+    press('Open trace of clerk');
+    expect(onOpenCall).toHaveBeenCalledExactlyOnceWith('call_3', 1);
+  });
+
+  it('are few at first', () => {
+    show(familyTrace(24));
+    expect(pane().querySelectorAll('.agent-card')).toHaveLength(6);
+    press('Show 18 more');
+    expect(pane().querySelectorAll('.agent-card')).toHaveLength(24);
+  });
+
+  it('show who is above them, and offer neither a fork nor a grant', () => {
+    const { onOpenAbove } = show(nestedTrace());
+    const above = screen.getByRole('navigation', { name: 'Agents above' });
+    expect([...above.querySelectorAll('li')].map(({ textContent }) => textContent)).toEqual([
+      'partner-assistant step 2',
+      'researcher step 12',
+      'reader Stopped',
+    ]);
+    press('partner-assistant step 2');
+    expect(onOpenAbove).toHaveBeenCalledExactlyOnceWith({
+      agent: 'partner-assistant',
+      callId: null,
+      step: 2,
+    });
+    expect(has(/Fork from here/)).toBe(false);
+    expect(has(/^Continue with/)).toBe(false);
+    expect(pane().textContent).toContain('Stopped because it used 5 of 5 steps');
   });
 });

@@ -16,6 +16,12 @@ const units = [
 /** Seconds that closing takes after the grace: a handover, the queue, the bus and the store. */
 const CLOSING = 15;
 
+/** Seconds that a command takes after SIGTERM before it closes. */
+function drainOf(command: readonly string[]): number {
+  const { options } = parsedCommand(command);
+  return Number(options['grace']) + Number(options['drainDelay'] ?? 0);
+}
+
 const portIn = (url: string): number => Number(new URL(url).port);
 const isProbe = (url: string): boolean =>
   healthOf({ find: async () => null }).answer(new Request(url)) !== null;
@@ -25,10 +31,11 @@ describe('compose.yaml', () => {
     expect(processes.map(({ name, count }) => `${name} × ${count}`)).toEqual([
       'web-1 × 1',
       'web-2 × 1',
-      'worker × 4',
+      'worker-1 × 2',
+      'worker-2 × 2',
     ]);
     expect(Object.keys(services).toSorted()).toEqual(
-      ['postgres', 'proxy', 'redis', 'web-1', 'web-2', 'worker'].toSorted(),
+      ['postgres', 'proxy', 'redis', 'web-1', 'web-2', 'worker-1', 'worker-2'].toSorted(),
     );
     expect(services['redis']?.profiles).toEqual(['redis']);
     const isOpen = Object.keys(services).filter((name) => services[name]?.ports);
@@ -36,9 +43,8 @@ describe('compose.yaml', () => {
   });
 
   it.each(processes)('$name: the command exists, and is stopped after its grace', ({ service }) => {
-    const { options } = parsedCommand(service.command);
     const [, seconds] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
-    expect(Number(seconds)).toBeGreaterThanOrEqual(Number(options['grace']) + CLOSING);
+    expect(Number(seconds)).toBeGreaterThanOrEqual(drainOf(service.command) + CLOSING);
   });
 
   it.each(processes)('$name: the health check asks its port whether it is ready', ({ service }) => {
@@ -105,6 +111,16 @@ describe('the proxy', () => {
       expect(words).not.toContain(word);
   });
 
+  it('notices a draining web process while that serves on', () => {
+    const [, seconds] = /health_interval (\d+)s/.exec(text) ?? [];
+    const web = processes.filter(({ service }) => service.command[0] === 'serve');
+    const commands = [...web.map(({ service }) => service.command), units[0]!.command];
+    for (const command of commands)
+      expect(parsedCommand(command).options['drainDelay']).toBeGreaterThanOrEqual(
+        2 * Number(seconds),
+      );
+  });
+
   it('keeps connections for a shorter time than the server', () => {
     const [, seconds] = /keepalive (\d+)s/.exec(text) ?? [];
     expect(Number(seconds)).toBeLessThan(72);
@@ -113,9 +129,8 @@ describe('the proxy', () => {
 
 describe.each(units)('$file', ({ unit, command }) => {
   it('starts a command that exists, and stops it after its grace', () => {
-    const { options } = parsedCommand(command);
     const [seconds] = unit.get('TimeoutStopSec') ?? [];
-    expect(Number(seconds)).toBeGreaterThanOrEqual(Number(options['grace']) + CLOSING);
+    expect(Number(seconds)).toBeGreaterThanOrEqual(drainOf(command) + CLOSING);
     expect(unit.get('KillSignal')).toEqual(['SIGTERM']);
     expect(unit.get('Restart')).toEqual(['always']);
     // exit code 2 is a wrong config or command line

@@ -1,5 +1,8 @@
+import { createAgent } from 'onward';
+import { toolSearch } from 'onward/capabilities';
 import { mcp } from 'onward/mcp';
-import { describe, expect, it, vi } from 'vitest';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { caller, hostile, isAlive, resultsOf, stateless, toolsOf } from '../setup/mcp-servers.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -24,6 +27,40 @@ describe('a hostile list of tools', () => {
     expect(offered()[0]).toHaveLength(1_000);
     const few = await toolsOf(mcp(hostile('thousand').server, { include: ['t1', 't2'] }));
     expect(few.tools.map(({ name }) => name)).toEqual(['bad__t1', 'bad__t2']);
+  });
+
+  it('1,000 tools are found and called through toolSearch, each approved under its own name', async () => {
+    const { server, calls } = hostile('thousand');
+    const { toolCall, final } = ScenarioStep;
+    const through = (name: string) => toolCall('call_tool', { name, arguments: {} });
+    const model = DeterministicDriver.fromSteps(
+      toolCall('search_tools', { query: 'does t777' }),
+      through('bad__t777'),
+      through('bad__t5'),
+      final('done'),
+    );
+    const agent = createAgent({
+      model,
+      capabilities: [mcp(server, { needsApproval: ['t5'] }), toolSearch()],
+    });
+    onTestFinished(() => agent.close());
+    const paused = await agent.run('go');
+    expect(paused.steps.at(1)?.results[0]?.value).toBe('called t777');
+    expect(paused.pendingApprovals).toMatchObject([{ tool: 'bad__t5' }]);
+    expect(calls()).toEqual(['t777']);
+    const { callId } = paused.pendingApprovals[0]!;
+    const done = await agent.resume(JSON.parse(JSON.stringify(paused)), {
+      approvals: { [callId]: { approve: true } },
+    });
+    expect(done.steps.at(2)?.results[0]?.value).toBe('called t5');
+    expect(calls()).toEqual(['t777', 't5']);
+    // one short prefix in all steps
+    const sent = new Set(
+      model.requests.map(({ system, tools }) => JSON.stringify([system, tools])),
+    );
+    expect(sent.size).toBe(1);
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
+    expect([...sent][0]!.length).toBeLessThan(25_000);
   });
 
   it('has safe names, and bounded texts and schemas; no schema is fetched', async () => {

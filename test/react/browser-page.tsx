@@ -48,6 +48,7 @@ function Page(): ReactElement {
       send: ask('send'),
       approve: ask('approve'),
       deny: ask('deny'),
+      answer: ask('answer'),
       stop: ask('stop'),
       resume: ask('resume'),
     }),

@@ -121,6 +121,9 @@ export class Wire {
       args_summary: JSON.stringify(args).slice(0, 80),
     });
   }
+  question(asked: EnvelopePayloads['agent.input.requested']): EnvelopeOf<'agent.input.requested'> {
+    return this.make('agent.input.requested', asked);
+  }
   ends(
     status: EnvelopePayloads['agent.status']['status'],
     more: Partial<EnvelopePayloads['agent.status']> = {},

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ScenarioStep } from 'onward/testing';
 import { SseClient } from '../setup/sse.ts';
-import { calls, requestFor, setup, waitingSession } from './setup.ts';
+import { agentServer } from 'onward/server';
+import { builderWith, followingDriver, runtimeOn, sqlitePlace } from '../setup/sessions.ts';
+import { asking, calls, owner, requestFor, setup, waitingSession } from './setup.ts';
 
-const { error, final } = ScenarioStep;
+const { error, final, toolCall } = ScenarioStep;
 
 const ann = { owner: 'ann' };
 
@@ -28,6 +30,34 @@ describe('the history of a session', () => {
       executionId: null,
       steps: [],
     });
+  });
+
+  it('opens the agent behind a call, for the owner alone', async () => {
+    const inner = builderWith(followingDriver([final('lamp found')]))
+      .withName('inner')
+      .build();
+    const agent = builderWith(
+      followingDriver([toolCall('ask', { input: 'lamp?' }), final('done')]),
+      inner.asTool({ name: 'ask', description: 'Asks.' }),
+    ).build();
+    const runtime = runtimeOn(sqlitePlace().open(), agent);
+    const ask = asking(agentServer({ runtime, owner, rateLimit: null }));
+    await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
+    await runtime.wait('s', ann);
+    const { body } = await ask('GET /api/sessions/s/trace');
+    const [, bar] = body.steps[0].bars;
+    expect(bar.child).toMatchObject({ agent: 'inner', status: 'completed', steps: 1 });
+    const line = `GET /api/sessions/s/trace?call=${bar.callId}&step=1`;
+    const opened = await ask(line);
+    expect(opened.body).toMatchObject({
+      agent: 'inner',
+      status: 'completed',
+      nested: { callId: bar.callId, above: [{ agent: 'support', callId: null, step: 1 }] },
+    });
+    const foreign = await ask(line, { as: 'bob' });
+    expect([foreign.status, foreign.text.includes('inner')]).toEqual([404, false]);
+    for (const bad of ['call=none', 'call=x&step=0', 'call=x&step=y', 'call=%00'])
+      expect((await ask(`GET /api/sessions/s/trace?${bad}`)).status).toBe(400);
   });
 
   it('shows a failed run in the session and the trace', async () => {

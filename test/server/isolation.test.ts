@@ -8,6 +8,7 @@ import {
   operator,
   requestFor,
   setup,
+  unusedMcp,
   waitingSession,
   type AskOptions,
   type Setup,
@@ -46,6 +47,16 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     authorisePusher: (id) => ({
       body: { socket_id: '1.2', channel_name: `private-agent.${id}` },
     }),
+    // a session of ann, whose result only ann gets
+    mcp: (id) => ({
+      headers: { accept: 'application/json, text/event-stream' },
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'support', arguments: { sessionId: id } },
+      },
+    }),
     listWorkers: () => ({}),
     readQueue: () => ({}),
     listParked: () => ({ query: '?owner=ann&limit=10' }),
@@ -56,7 +67,7 @@ const open = new Set(['health', 'openapi']);
 /** Routes over the work of all owners, closed to owners. */
 const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryParked']);
 /** Routes without a session in their path. */
-const withoutSession = new Set(['info', 'listSessions', 'createSession']);
+const withoutSession = new Set(['info', 'listSessions', 'createSession', 'mcp']);
 
 /** Status for ann if it is not the documented one: her session is paused, and has no such ref, rule or question. */
 const toOwner: Readonly<Record<string, number>> = {
@@ -69,7 +80,7 @@ const toOwner: Readonly<Record<string, number>> = {
 const pusher = { key: 'app', secret: 'shh-this-is-secret' };
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const routes = operations(
-  agentServer({ runtime: silent, owner: () => null, pusher, admin: () => null }),
+  agentServer({ runtime: silent, owner: () => null, pusher, mcp: unusedMcp, admin: () => null }),
 );
 
 const pathOf = (path: string, id: string): string =>

@@ -3,13 +3,14 @@ import type { SessionRuntime } from 'onward';
 import { agentServer } from 'onward/server';
 import { isRecord, type JsonObject } from '../../src/json.ts';
 import { readySchema } from '../../src/tools/schema.ts';
-import { operations } from './setup.ts';
+import { operations, unusedMcp } from './setup.ts';
 
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const server = agentServer({
   runtime: silent,
   owner: () => null,
   pusher: { key: 'app', secret: 'shh-this-is-secret' },
+  mcp: unusedMcp,
   admin: () => null,
 });
 const { openapi } = server;
@@ -72,6 +73,7 @@ describe('the OpenAPI document', () => {
         "POST /sessions/{id}/retry: retrySession",
         "POST /sessions/{id}/fork: forkSession",
         "POST /pusher/auth: authorisePusher",
+        "POST /mcp: mcp",
         "GET /admin/workers: listWorkers",
         "GET /admin/queue: readQueue",
         "GET /admin/parked: listParked",

@@ -1,4 +1,5 @@
 import { defineTool, type SessionRuntime, type SessionRuntimeOptions, type Tool } from 'onward';
+import { mcpServer, type AgentMcpServer } from 'onward/mcp/server';
 import { agentServer, type AgentServer, type AgentServerOptions } from 'onward/server';
 import { ScenarioStep } from 'onward/testing';
 import { expect, onTestFinished } from 'vitest';
@@ -55,6 +56,13 @@ const turns: readonly (readonly ScenarioStep[])[] = [
 /** Calls that need approval after the first turn. */
 export const calls = ['t0s1c0', 't0s1c1'] as const;
 
+/** For servers whose OpenAPI document alone is read. */
+export const unusedMcp: AgentMcpServer = {
+  fetch: () => Promise.reject(new Error('not used')),
+  stdio: () => Promise.reject(new Error('not used')),
+  close: () => Promise.resolve(),
+};
+
 export interface Setup {
   readonly runtime: SessionRuntime;
   readonly server: AgentServer;
@@ -91,6 +99,7 @@ export function setup({
     name: 'test',
     store: 'SQLite',
     rateLimit: null,
+    mcp: mcpServer({ runtime }),
     onError: (error) => errors.push(error),
     ...options,
   });

@@ -95,10 +95,15 @@ describe.each(stores)('recovery (%s)', (name, open) => {
     expect(new Set(firstEleven).size).toBe(11);
 
     // a driver that never answers: all of them run here
-    const hanging = { name: 'hangs', infer: () => new Promise<never>(() => {}) };
+    let running = 0;
+    const infer = (): Promise<never> => {
+      running += 1;
+      return new Promise<never>(() => {});
+    };
+    const hanging = { name: 'hangs', infer };
     const worker = runtimeOn(store, createAgent({ name: `busy-${name}`, driver: hanging }));
     worker.start();
-    await until(async () => (await worker.recover()) === 0);
+    await until(async () => (await worker.recover()) === 0 && running === 30);
     let finds = 0;
     const find = store.find;
     Object.assign(store, {

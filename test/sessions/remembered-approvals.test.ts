@@ -176,8 +176,8 @@ describe.each(places)('a remembered approval (%s)', (_name, makePlace) => {
   });
 });
 
-it('a session remembers at most 100 approvals', async () => {
-  const many: AnyTool[] = Array.from({ length: 101 }, (_, i) =>
+describe('a session remembers at most 100 approvals', () => {
+  const many: AnyTool[] = Array.from({ length: 102 }, (_, i) =>
     defineTool({
       name: `t${i}`,
       description: 'Does it.',
@@ -185,20 +185,89 @@ it('a session remembers at most 100 approvals', async () => {
       execute: () => 'ok',
     }),
   );
-  const calls = many.map(({ name }) => ({ name }));
-  const agent = builderWith(
-    followingDriver([ScenarioStep.toolCalls(calls), toolCall('t100'), final('done')]),
-    ...(many as never[]),
-  ).build();
-  const first = await agent.run('go');
-  const answers = Object.fromEntries(
-    first.pendingApprovals.map(({ callId }) => [callId, { approve: true, remember: 'session' }]),
+  const named = (from: number, to: number) => many.slice(from, to).map(({ name }) => ({ name }));
+  const agentOn = (...steps: readonly ScenarioStep[]) =>
+    builderWith(followingDriver(steps), ...(many as never[])).build();
+  const yes = { approve: true, remember: 'session' } as const;
+  const answersTo = (calls: readonly { readonly callId: string }[]) =>
+    Object.fromEntries(calls.map(({ callId }) => [callId, yes]));
+
+  it('and refuses answers that ask for more, before anything runs', async () => {
+    const steps = [ScenarioStep.toolCalls(named(0, 101)), final('done')];
+    const first = await agentOn(...steps).run('go');
+    const all = answersTo(first.pendingApprovals);
+    const error = await refusal(() => agentOn(...steps).resume(first, { approvals: all }));
+    expect([error.code, error.message]).toEqual([
+      'invalid_approval',
+      'A session remembers at most 100 approvals. This one remembers 0, so only 100 of these 101 can be ' +
+        'remembered. Nothing was run. Revoke one, or approve without remember.',
+    ]);
+    const [one = ''] = Object.keys(all);
+    const state = await agentOn(...steps).resume(first, {
+      approvals: { ...all, [one]: { approve: true } },
+    });
+    expect([state.output, state.approvalRules.length]).toEqual(['done', 100]);
+  });
+
+  it('but still replaces one that it has', async () => {
+    const steps = [
+      ScenarioStep.toolCalls(named(0, 100)),
+      ScenarioStep.toolCalls(named(100, 101)),
+      final('done'),
+    ];
+    const first = await agentOn(...steps).run('go');
+    const state = await agentOn(...steps).resume(first, {
+      approvals: answersTo(first.pendingApprovals),
+    });
+    expect(state.approvalRules).toHaveLength(100);
+    const [call] = state.pendingApprovals;
+    const error = await refusal(() =>
+      agentOn(...steps).resume(state, { approvals: { [call!.callId]: yes } }),
+    );
+    expect(error.message).toContain('This one remembers 100, so the answer for t0s1c0 cannot be');
+    // a rule that lapsed, for the tool that waits now
+    const lapsed = state.toJSON();
+    const rules = lapsed.approvalRules!.map((rule, i) =>
+      i === 0 ? { ...rule, tool: 't100', definitionHash: 'old' } : rule,
+    );
+    const again = await agentOn(...steps).resume(
+      { ...lapsed, approvalRules: rules },
+      { approvals: { [call!.callId]: yes } },
+    );
+    expect(again.output).toBe('done');
+    expect(again.approvalRules).toHaveLength(100);
+    expect(again.approvalRules.find(({ tool }) => tool === 't100')?.definitionHash).not.toBe('old');
+  });
+
+  it.each(places)(
+    'and says which answer came too late for the last place (%s)',
+    async (_n, make) => {
+      const steps = [
+        ScenarioStep.toolCalls(named(0, 99)),
+        ScenarioStep.toolCalls(named(99, 101)),
+        final('done'),
+      ];
+      const runtime = runtimeOn(make().open(), agentOn(...steps));
+      const session = await paused(runtime, 's');
+      const next = await runtime.resume('s', {
+        ...ann,
+        approvals: answersTo(session.pendingApprovals),
+        wait: true,
+      });
+      // both answers fit when they are given
+      const said = next.pendingApprovals.map(({ callId }) =>
+        runtime.approve('s', callId, { ...remember }),
+      );
+      expect((await Promise.allSettled(said)).map(({ status }) => status)).toContain('fulfilled');
+      const done = await runtime.wait('s', ann);
+      if (done.pendingApprovals.length === 0) {
+        const [step] = (await runtime.steps('s', { ...ann, limit: 2 })).items;
+        expect(
+          step?.results.map(({ approval }) => approval?.notRemembered ?? false).toSorted(),
+        ).toEqual([false, true]);
+        expect(done.output).toBe('done');
+      }
+      expect(await runtime.rules('s', ann)).toHaveLength(100);
+    },
   );
-  const state = await agent.resume(first, { approvals: answers as never, by: 'mira' });
-  expect(state.approvalRules).toHaveLength(100);
-  const [last] = state.pendingApprovals;
-  const error = await refusal(() =>
-    agent.resume(state, { approvals: { [last!.callId]: { approve: true, remember: 'session' } } }),
-  );
-  expect(error.message).toMatch(/remembers 100 approvals/);
 });

@@ -84,6 +84,20 @@ describe.each(places)('input of tools in sessions (%s)', (_name, makePlace) => {
     expect(await code({ ...ann, answer: yes })).toBe('not_resumable');
   });
 
+  it('is not answered with resume, which says how', async () => {
+    const runtime = runtimeOn(makePlace().open(), agentWithTool(asking(() => {})));
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', waiting);
+    const options = { ...ann, inputs: { [id]: yes } };
+    const error = await refusal(() => runtime.resume('s', options));
+    expect([error.code, error.message]).toEqual([
+      'invalid_option',
+      'resume inputs got an object with t0s0c0/sure, expected no inputs: answer each question with ' +
+        'runtime.answer(id, inputId, { owner, answer }).',
+    ]);
+    expect((await runtime.get('s', ann)).pendingInputs).toHaveLength(1);
+  });
+
   it('a stop closes the question', async () => {
     const place = makePlace();
     const runtime = runtimeOn(place.open(), agentWithTool(asking(() => {})));

@@ -59,6 +59,13 @@ export interface Plan {
   readonly onError: 'stop' | 'retry' | 'ignore' | null;
   readonly toolRetries: number | null;
   readonly rule: Rule | null;
+  readonly guard: Guarded | null;
+}
+
+/** A guard that objects until the user has rephrased the message, or the operator has fixed it. */
+export interface Guarded {
+  readonly at: 'input' | 'output' | 'tools';
+  readonly does: 'block' | 'throw';
 }
 
 /** A criterion of the user that forbids from an answered step of each execution on. */
@@ -103,6 +110,12 @@ export const plan: fc.Arbitrary<Plan> = fc.record({
       does: fc.constantFrom('forbid', 'grant', 'remedy', 'throw', 'nonsense', 'request'),
       after: fc.integer({ min: 1, max: 3 }),
       isLimit: fc.boolean(),
+    }),
+  ),
+  guard: rarely(
+    fc.record({
+      at: fc.constantFrom('input', 'output', 'tools'),
+      does: fc.constantFrom('block', 'throw'),
     }),
   ),
 });

@@ -10,6 +10,7 @@ import {
   type Agent,
   type ContinuationCriterion,
 } from 'onward';
+import { guardInput, guardOutput, guardTools } from 'onward/capabilities';
 import {
   modelCallFailed,
   type InferenceDriver,
@@ -20,6 +21,7 @@ import { fakeClock, mockTool, type FakeClock } from 'onward/testing';
 import {
   isRefusal,
   refusals,
+  type Guarded,
   type Move,
   type Plan,
   type Refusal,
@@ -171,6 +173,7 @@ export function worldOf(chosen: Plan): World {
     chosen.rule !== null && ruleOf(chosen.rule, () => isFixed),
   ].filter((criterion) => criterion !== false);
   if (criteria.length > 0) builder = builder.addContinuationCriteria(...criteria);
+  if (chosen.guard) builder = builder.withCapability(guardOf(chosen.guard, chosen, () => isFixed));
   return { agent: builder.build(), clock, calm, requests };
 }
 
@@ -198,6 +201,22 @@ function ruleOf({ does, after, isLimit }: Rule, isFixed: () => boolean): Continu
       return { decision: 'forbid', reason, remedy };
     },
   };
+}
+
+/** A guard that passes everything once the user has rephrased the message, or the operator has fixed it. */
+function guardOf({ at, does }: Guarded, { moves, fallback }: Plan, isFixed: () => boolean) {
+  // beside a call that the provider refuses for a while, the explanation would be silent about the wait
+  const parallel = ![...moves, ...(fallback ?? [])].some(
+    (move) => isRefusal(move) && 'waitMs' in refusals[move],
+  );
+  const check = () => {
+    if (isFixed()) return undefined;
+    if (does === 'throw') throw new Error('the list is missing');
+    return { block: 'not here' };
+  };
+  const options = { name: 'house-guard', check };
+  if (at === 'input') return guardInput({ ...options, parallel });
+  return at === 'output' ? guardOutput(options) : guardTools(options);
 }
 
 /** The clock does not run, so no run may wait: waits exceed the time limit or are not retried. */

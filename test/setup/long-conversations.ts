@@ -84,7 +84,7 @@ export function longModel({
 }
 
 /** A tool with a result of many characters. */
-export const look = (characters: number = 2_000): Tool =>
+const look = (characters: number = 2_000): Tool =>
   defineTool({
     name: 'look',
     description: 'Looks something up.',

@@ -2,6 +2,8 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { ModelInput } from 'onward';
+import { aiSdk, type AiSdkModel } from 'onward/drivers/ai-sdk';
 import { openai } from 'onward/drivers/openai';
 import { chat, responses } from './openai-wires.ts';
 import { anthropicProblem, googleProblem } from './provider-checks.ts';
@@ -15,6 +17,7 @@ import {
   type Numbered,
   type Said,
   type Wire,
+  type WireOptions,
 } from './wire.ts';
 
 export type { Said, Wire } from './wire.ts';
@@ -125,42 +128,57 @@ const googleFinish: Record<string, string> = {
 const url = 'http://127.0.0.1:9/v1';
 const apiKey = 'none';
 
+/** A model of the AI SDK as it is, or with options. */
+const sdkModel = (model: AiSdkModel, options?: WireOptions): ModelInput =>
+  options ? aiSdk(model, options) : model;
+
 export const wires: readonly Wire[] = [
   {
     name: 'OpenAI chat',
     ...chat,
-    model: (fetch) => openai('gpt-4o', { apiKey, baseURL: url, fetch, api: 'chat' }),
+    model: (fetch, options) =>
+      openai('gpt-4o', { apiKey, baseURL: url, fetch, api: 'chat', ...options }),
   },
   {
     name: 'OpenAI Responses',
     ...responses,
-    model: (fetch) => openai('gpt-5', { apiKey, baseURL: url, fetch, api: 'responses' }),
+    model: (fetch, options) =>
+      openai('gpt-5', { apiKey, baseURL: url, fetch, api: 'responses', ...options }),
   },
   {
     name: 'AI SDK with OpenAI chat',
     ...chat,
-    model: (fetch) => createOpenAI({ apiKey, baseURL: url, fetch }).chat('gpt-4o'),
+    model: (fetch, options) =>
+      sdkModel(createOpenAI({ apiKey, baseURL: url, fetch }).chat('gpt-4o'), options),
   },
   {
     name: 'AI SDK with an OpenAI-compatible server',
     ...chat,
-    model: (fetch) =>
-      createOpenAICompatible({ name: 'local', apiKey, baseURL: url, fetch })('qwen'),
+    model: (fetch, options) =>
+      sdkModel(
+        createOpenAICompatible({ name: 'local', apiKey, baseURL: url, fetch })('qwen'),
+        options,
+      ),
   },
   {
     name: 'AI SDK with OpenAI Responses',
     ...responses,
-    model: (fetch) => createOpenAI({ apiKey, baseURL: url, fetch }).responses('gpt-5'),
+    model: (fetch, options) =>
+      sdkModel(createOpenAI({ apiKey, baseURL: url, fetch }).responses('gpt-5'), options),
   },
   {
     name: 'AI SDK with Anthropic',
     ...anthropic,
-    model: (fetch) => createAnthropic({ apiKey, baseURL: url, fetch })('claude-sonnet-4-5'),
+    model: (fetch, options) =>
+      sdkModel(createAnthropic({ apiKey, baseURL: url, fetch })('claude-sonnet-4-5'), options),
   },
   {
     name: 'AI SDK with Google',
     ...google,
-    model: (fetch) =>
-      createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini-3-pro-preview'),
+    model: (fetch, options) =>
+      sdkModel(
+        createGoogleGenerativeAI({ apiKey, baseURL: url, fetch })('gemini-3-pro-preview'),
+        options,
+      ),
   },
 ];

@@ -1,5 +1,6 @@
 import type { ModelInput } from 'onward';
 import type { Said, Wire } from './provider-wires.ts';
+import type { WireOptions } from './wire.ts';
 
 /** A provider that answers from a script, then always `next`, and rejects what a real one would reject. */
 export class ScriptedProvider {
@@ -12,15 +13,24 @@ export class ScriptedProvider {
   /** Resolves when an answer hangs. */
   readonly hanging: Promise<void>;
   readonly #wire: Wire;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #script: Said[];
   readonly #stored: Set<string> = new Set();
   #hangs: () => void = () => {};
 
-  constructor(wire: Wire, script: readonly Said[]) {
+  constructor(
+    wire: Wire,
+    script: readonly Said[],
+    {
+      options,
+      headers = {},
+    }: { readonly options?: WireOptions; readonly headers?: Record<string, string> } = {},
+  ) {
     this.#wire = wire;
+    this.#headers = headers;
     this.#script = [...script];
     this.hanging = new Promise((resolve) => (this.#hangs = resolve));
-    this.model = wire.model((input, init) => this.#answer(new Request(input).url, init));
+    this.model = wire.model((input, init) => this.#answer(new Request(input).url, init), options);
   }
 
   async #answer(url: string, init: RequestInit = {}): Promise<Response> {
@@ -39,7 +49,7 @@ export class ScriptedProvider {
     const isTruncated = said.hangs === true || said.breaks === true;
     if (!isTruncated) for (const id of this.#wire.stores(said)) this.#stored.add(id);
     if (isStream) return this.#stream(said, isTruncated, init.signal);
-    if (!isTruncated) return Response.json(this.#wire.whole(said));
+    if (!isTruncated) return Response.json(this.#wire.whole(said), { headers: this.#headers });
     if (said.breaks) throw new TypeError('fetch failed');
     this.#hangs();
     return gone(init.signal);
@@ -61,7 +71,8 @@ export class ScriptedProvider {
         setTimeout(this.#hangs, 20); // the text has been read by then
       },
     });
-    return new Response(source, { headers: { 'content-type': 'text/event-stream' } });
+    const headers = { 'content-type': 'text/event-stream', ...this.#headers };
+    return new Response(source, { headers });
   }
 }
 

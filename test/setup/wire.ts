@@ -1,4 +1,5 @@
 import type { ModelInput } from 'onward';
+import type { AiSdkOptions } from 'onward/drivers/ai-sdk';
 import type { BodyCheck } from './provider-checks.ts';
 
 export type Json = Record<string, unknown>;
@@ -28,10 +29,13 @@ export interface Numbered extends Said {
   readonly n: number;
 }
 
+/** Options that both drivers have. */
+export type WireOptions = Pick<AiSdkOptions, 'clock' | 'firstTokenTimeoutMs' | 'idleTimeoutMs'>;
+
 /** The API of a provider. */
 export interface Wire {
   readonly name: string;
-  model(fetch: typeof globalThis.fetch): ModelInput;
+  model(fetch: typeof globalThis.fetch, options?: WireOptions): ModelInput;
   readonly problem: BodyCheck;
   whole(said: Numbered): Json;
   /** The events up to the end of the text, and the rest. */

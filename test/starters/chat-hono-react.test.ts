@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { holdsConversation, startExample } from '../server/node-example.ts';
+import type { SessionDetail } from '../../src/server/api.ts';
 import { launchBrowser } from '../setup/browser.ts';
 import { holdsChat, keepsOut, openTab, sessionIdOf } from './chat-page.ts';
 import { jiti } from './run.ts';
@@ -39,6 +40,31 @@ describe('the chat example with Hono and React', () => {
       tool: 'refund',
       answer: 'Done: 240 euros for A-1002 are on their way.',
     });
+    const headers = {
+      ...(await tokenOf('ada', 'lovelace')),
+      'content-type': 'application/json',
+    };
+    const ask = async (path: string, body?: unknown) => {
+      const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const response = await fetch(`${url}/api/sessions${path}`, { headers, ...post });
+      return (await response.json()) as SessionDetail;
+    };
+    const settled = async ({ id }: SessionDetail) => {
+      const at = `/${id}`;
+      await expect.poll(async () => (await ask(at)).status).not.toBe('processing');
+      return ask(at);
+    };
+    const asked = await settled(await ask('', { message: 'Bring A-1002 another day' }));
+    const [question] = asked.pendingInputs;
+    expect(question?.message).toBe('When may we bring A-1002?');
+    const answer = { action: 'accept', content: { day: 'Friday' } };
+    await ask(`/${asked.id}/inputs`, { inputId: question?.inputId, ...answer });
+    expect(await settled(asked)).toMatchObject({
+      status: 'completed',
+      output: 'Fine: A-1002 comes on Friday.',
+    });
+    const card = await settled(await ask('', { message: 'My card is 4111 1111 1111 1111' }));
+    expect(card).toMatchObject({ status: 'stopped', stopReason: 'guard' });
     client.follow();
     // with a page and a stream open
     expect(await example.stop()).toBe(0);

@@ -8,6 +8,7 @@ import {
   type Session,
   type SessionHandle,
 } from 'onward';
+import { mcpServer } from 'onward/mcp/server';
 import { agentServer } from 'onward/server';
 import { memoryStore } from 'onward/stores/memory';
 import * as z from 'zod';
@@ -154,6 +155,7 @@ agentServer({
   agents: [support, billing, { agent: short, title: 'Short' }],
 });
 agentServer({ runtime: simple, owner: () => null });
+agentServer({ runtime: simple, owner: () => null, mcp: mcpServer({ runtime: simple }) });
 const loose: AnySessionRuntime = runtime;
 const handle: SessionHandle = loose.session('s1', { owner: 'ada' });
 same<Awaited<ReturnType<typeof handle.get>>['output'], unknown>();

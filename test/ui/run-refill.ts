@@ -1,7 +1,10 @@
 import type { Envelope, Refill } from 'onward/broadcasting';
 import type { ModelRun } from './run-model.ts';
 
-type Unfinished = NonNullable<Refill['unfinished']>[number];
+type Unfinished = Exclude<
+  NonNullable<Refill['unfinished']>[number],
+  Envelope & { type: 'agent.worker' }
+>;
 
 /**
  * Returns a refill after some envelopes were sent: the log so far and, if the server runs the session itself, the

@@ -77,7 +77,7 @@ function Desk({ chat: Chat, token, signOut }: DeskProps): ReactElement {
   );
 }
 
-/** What stands behind the # of the address, so that a reload comes back to the same conversation. */
+/** The part of the address after #, so that a reload comes back to the same conversation. */
 function useHash(): string {
   const read = (): string => location.hash.slice(1);
   const [hash, setHash] = useState(read);

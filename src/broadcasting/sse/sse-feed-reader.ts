@@ -1,4 +1,3 @@
-import { isoTime, systemClock } from '../../clock.ts';
 import type { FeedReader } from '../../sessions/feed/feed-reader.ts';
 import type { FeedSink } from '../../sessions/feed/feed-sink.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
 } from '../../sessions/feed/live-source.ts';
 import { envelopeOf } from '../envelope-of.ts';
 import type { Envelope } from '../envelope.ts';
+import { workerNotice } from '../worker-notice.ts';
 import type { SseEncoder } from './sse-encoder.ts';
 import { resetFrame, sseBytes, type SsePlace } from './sse-frame.ts';
 import { SseStream } from './sse-stream.ts';
@@ -111,17 +111,8 @@ export class SseFeedReader implements FeedSink {
   }
 
   /** Sent to every client, whatever its config: text that it shows may not continue for a while. */
-  #takeWorker(sessionId: string, { executionId, isLost }: FeedWorker): void {
-    const envelope: Envelope = {
-      type: 'agent.worker',
-      session_id: sessionId,
-      execution_id: executionId,
-      agent_id: this.#agentId,
-      seq: null,
-      prev: null,
-      timestamp: isoTime(systemClock.now()),
-      payload: { status: isLost ? 'lost' : 'found' },
-    };
+  #takeWorker(sessionId: string, worker: FeedWorker): void {
+    const envelope = workerNotice(sessionId, this.#agentId, worker);
     this.stream.write(sseBytes(envelope));
   }
 

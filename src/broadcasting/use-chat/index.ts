@@ -1,5 +1,6 @@
 export {
   type OnwardDataParts,
+  type OnwardInput,
   type OnwardMark,
   type OnwardMetadata,
   type OnwardRetry,

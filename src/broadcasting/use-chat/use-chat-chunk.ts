@@ -3,7 +3,8 @@ import type { Remedy } from '../../continuation/evaluation.ts';
 import type { WireExplanation } from '../envelope.ts';
 import type { StopReason } from '../../continuation/stop-reason.ts';
 import type { JsonObject } from '../../json.ts';
-import type { PendingApproval } from '../../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../../events/agent-event.ts';
+import type { JsonSchema } from '../../tools/schema.ts';
 
 /** Why a run stopped or paused, and how to continue it: AI SDK has no word for it. */
 export type OnwardStop = {
@@ -41,12 +42,50 @@ export type OnwardProgress = {
   readonly total?: number;
 };
 
+/** A question of a tool. Answer it with `POST …/{chat id}/inputs` while its status is `waiting`. */
+export type OnwardInput = {
+  readonly status: 'waiting' | 'closed';
+  readonly input_id: string;
+  readonly tool_call_id: string;
+  readonly tool: string;
+  readonly key: string;
+  readonly execution_id: string;
+  readonly message: string;
+  /** JSON Schema of the form; absent if `url` is set, and once the question is closed. */
+  readonly schema?: JsonSchema;
+  /** Address to open. It comes from the tool, so show where it leads before it is opened. */
+  readonly url?: string;
+};
+
+/** Returns the part of a question that waits. A part with the same id replaces it. */
+export const inputPart = (
+  question: Omit<PendingInput, 'path'>,
+): { type: 'data-onward-input'; id: string; data: OnwardInput } => {
+  const { inputId, callId, tool, key, executionId, message, schema, url } = question;
+  return {
+    type: 'data-onward-input',
+    id: `onward-input:${inputId}`,
+    data: {
+      status: 'waiting',
+      input_id: inputId,
+      tool_call_id: callId,
+      tool,
+      key,
+      execution_id: executionId,
+      message,
+      ...(schema && { schema }),
+      ...(url !== undefined && { url }),
+    },
+  };
+};
+
 /**
  * Data parts for `useChat<UIMessage<OnwardMetadata, OnwardDataParts>>()`. Status, retry, worker and progress reach only
  * `onData`.
  */
 export type OnwardDataParts = {
   'onward-stop': OnwardStop;
+  'onward-input': OnwardInput;
   'onward-status': OnwardStatus;
   'onward-retry': OnwardRetry;
   'onward-worker': OnwardWorker;

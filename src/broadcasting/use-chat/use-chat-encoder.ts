@@ -1,7 +1,7 @@
 import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { FinishReason } from '../../inference/inference-driver.ts';
 import { CallParts } from './use-chat-calls.ts';
-import { answerIdOf, type OnwardStop, type UiMessageChunk } from './use-chat-chunk.ts';
+import { answerIdOf, inputPart, type OnwardStop, type UiMessageChunk } from './use-chat-chunk.ts';
 import { endingOf, isEnding, type EndingEvent } from './use-chat-ending.ts';
 import { TextParts } from './use-chat-text.ts';
 
@@ -25,6 +25,8 @@ export class UiMessageEncoder {
   #stepCount = 0;
   /** The explanation that the client has. */
   #stop: OnwardStop | null = null;
+  /** Questions of tools that wait. */
+  readonly #inputs: Map<string, ReturnType<typeof inputPart>> = new Map();
   /** The chunks that close the stream if no event follows. */
   #closing: Chunks = none;
 
@@ -62,7 +64,7 @@ export class UiMessageEncoder {
   }
 
   #chunksOf(event: AgentEvent): Chunks {
-    // skip nested agents, except for their calls that need approval
+    // skip nested agents, except for what they ask
     if (event.parentAgentId !== null) return this.#called(event);
     this.#executionId = event.executionId;
     if (isEnding(event)) return this.#stopOrPause(event);
@@ -107,7 +109,25 @@ export class UiMessageEncoder {
     if (event.type === 'ToolCallStarted') return this.#calls.started(event);
     if (event.type === 'ToolProgress') return progressChunks(event);
     if (event.type === 'ToolApprovalRequested') return this.#calls.approval(event);
+    if (event.type === 'ToolInputRequested') return this.#asks(event);
     return event.type === 'ToolCallCompleted' ? this.#calls.completed(event) : none;
+  }
+
+  /** Shows a question. A pause repeats those that still wait, so a part with its id replaces it. */
+  #asks({ toolCallId: callId, ...event }: EventOf<'ToolInputRequested'>): Chunks {
+    const part = inputPart({ callId, ...event });
+    this.#inputs.set(event.inputId, part);
+    return [part];
+  }
+
+  /** Closes all questions: the run continues or has ended. */
+  #closeInputs(): Chunks {
+    const chunks = [...this.#inputs.values()].map((part): UiMessageChunk => {
+      const { schema: _, ...data } = part.data;
+      return { ...part, data: { ...data, status: 'closed' } };
+    });
+    this.#inputs.clear();
+    return chunks;
   }
 
   #asked({ messageId }: EventOf<'MessageAdded'>): Chunks {
@@ -119,8 +139,9 @@ export class UiMessageEncoder {
   #starts(): Chunks {
     const wasClosed = this.#closing.length > 0;
     this.#closing = none;
-    if (!wasClosed || !this.#stop) return none;
-    return this.#explain({
+    const inputs = this.#closeInputs();
+    if (!wasClosed || !this.#stop) return inputs;
+    const explained = this.#explain({
       status: 'processing',
       stop_reason: null,
       message: 'It continues.',
@@ -128,6 +149,7 @@ export class UiMessageEncoder {
       remedy: null,
       step_count: this.#stop.step_count,
     });
+    return [...inputs, ...explained];
   }
 
   /** Starts a step. A step that is retried, or repeated by another process, is shown as one. */
@@ -158,6 +180,7 @@ export class UiMessageEncoder {
     this.#closing = ending.closing;
     return [
       ...this.#endStep(),
+      ...(event.type === 'AgentPaused' ? none : this.#closeInputs()),
       ...(ending.needsExplanation || this.#stop ? this.#explain(ending.stop) : none),
       statusChunk(status, step_count),
       { type: 'message-metadata', messageMetadata: ending.metadata },

@@ -12,6 +12,8 @@ export type ChatErrorCode =
   | 'parked'
   | 'unknown_approval'
   | 'approval_mismatch'
+  | 'unknown_input'
+  | 'invalid_input'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'regenerate_unsupported'
@@ -32,6 +34,8 @@ const statuses: Readonly<Record<ChatErrorCode, number>> = {
   parked: 409,
   unknown_approval: 409,
   approval_mismatch: 409,
+  unknown_input: 409,
+  invalid_input: 400,
   body_too_large: 413,
   unsupported_media_type: 415,
   internal: 500,
@@ -72,6 +76,8 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
     'approval_mismatch',
     'The call that needs approval is not the one that was answered. Reload the chat, then answer.',
   ],
+  unknown_input: ['unknown_input', 'This question no longer needs an answer.'],
+  invalid_input: ['invalid_input', 'The answer does not fit the question, which still waits.'],
   not_resumable: ['unknown_approval', 'The run has ended, so the answer is too late.'],
   invalid_message: ['invalid_request', 'The message cannot be read.'],
   state_too_large: ['body_too_large', 'The message is too large to store. Send a shorter one.'],

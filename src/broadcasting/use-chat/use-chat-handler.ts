@@ -8,7 +8,7 @@ import type { OwnerHook } from '../sse/sse-request.ts';
 import { askRuntime, type Asked } from './use-chat-ask.ts';
 import { chatNotFound, ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
 import { runEvents } from './use-chat-feed.ts';
-import { readChatRequest } from './use-chat-request.ts';
+import { readChatInput, readChatRequest } from './use-chat-request.ts';
 import { chunksOf, uiMessageResponse } from './use-chat-stream.ts';
 
 export interface ChatHandlerOptions {
@@ -42,8 +42,8 @@ export interface ChatHandlerOptions {
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Creates the endpoint of `useChat` as a Fetch handler: POST takes a message or answers to approvals, GET
- * `…/{id}/stream` follows the run again, POST `…/{id}/stop` ends it.
+ * Creates the endpoint of `useChat` as a Fetch handler: POST takes a message or answers to approvals, POST
+ * `…/{id}/inputs` answers to questions of tools, GET `…/{id}/stream` follows the run again, POST `…/{id}/stop` ends it.
  */
 export function chatHandler(options: ChatHandlerOptions): (request: Request) => Promise<Response> {
   const handler = new ChatHandler(options);
@@ -86,13 +86,14 @@ class ChatHandler {
 
   #route(request: Request, owner: string): Promise<Response> {
     const path = new URL(request.url).pathname;
-    const [, name, verb] = /\/([^/]+)\/(stream|stop)\/?$/.exec(path) ?? [];
+    const [, name, verb] = /\/([^/]+)\/(stream|stop|inputs)\/?$/.exec(path) ?? [];
     if (request.method === 'GET' && name && verb === 'stream')
       return this.#resume(chatIdOf(name), owner);
-    if (request.method === 'POST')
-      return name && verb === 'stop'
-        ? this.#stop(chatIdOf(name), owner)
-        : this.#post(request, owner);
+    if (request.method === 'POST') {
+      if (name && verb === 'stop') return this.#stop(chatIdOf(name), owner);
+      if (name && verb === 'inputs') return this.#answer(request, chatIdOf(name), owner);
+      return this.#post(request, owner);
+    }
     throw new ChatRefusal('method_not_allowed', 'A chat accepts POST, and GET …/{id}/stream.');
   }
 
@@ -127,6 +128,13 @@ class ChatHandler {
 
   async #stop(chatId: string, owner: string): Promise<Response> {
     await this.#options.runtime.stop(chatId, { owner, reason: 'the user stopped the chat' });
+    return new Response(null, { status: 204 });
+  }
+
+  /** Takes the answer to a question of a tool. The client then follows the run with `resumeStream`. */
+  async #answer(request: Request, chatId: string, owner: string): Promise<Response> {
+    const { inputId, ...given } = await readChatInput(request, this.#maxBodyBytes);
+    await this.#options.runtime.answer(chatId, inputId, { owner, ...given });
     return new Response(null, { status: 204 });
   }
 

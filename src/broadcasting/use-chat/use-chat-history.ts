@@ -1,18 +1,25 @@
 import type { AgentStepJSON } from '../../agent/agent-state.ts';
-import type { PendingApproval } from '../../events/agent-event.ts';
+import type { PendingApproval, PendingInput } from '../../events/agent-event.ts';
 import { describedText } from '../../file-facts.ts';
 import { isRecord, parseJson, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf, type FilePart, type ImagePart } from '../../messages/content-part.ts';
 import type { MessageJSON } from '../../messages/message.ts';
 import { reasoningOf } from '../../reasoning-text.ts';
 import type { ToolResult } from '../../tools/tool-result.ts';
-import { answerIdOf, approvalMetadata, type OnwardAsked } from './use-chat-chunk.ts';
+import {
+  answerIdOf,
+  approvalMetadata,
+  inputPart,
+  type OnwardAsked,
+  type OnwardInput,
+} from './use-chat-chunk.ts';
 
 /** A part of the AI SDK's `UIMessage`. */
 export type UiChatPart =
   | { type: 'step-start' }
   | { type: 'text' | 'reasoning'; text: string; state: 'done' }
   | { type: 'file'; mediaType: string; url: string; filename?: string }
+  | { type: 'data-onward-input'; id: string; data: OnwardInput }
   | UiToolPart;
 
 export type UiToolPart = { type: `tool-${string}`; toolCallId: string } & (
@@ -50,6 +57,8 @@ export interface HistoryOptions {
   readonly includeReasoning?: boolean;
   /** Pending approvals of the session. */
   readonly pendingApprovals?: readonly PendingApproval[];
+  /** Pending questions of the session. */
+  readonly pendingInputs?: readonly PendingInput[];
 }
 
 /**
@@ -86,7 +95,10 @@ export function toUseChatMessages(
     if (text.trim() !== '') answer.parts.push({ type: 'text', text, state: 'done' });
     answer.parts.push(...partsOf(history, at, stepOf(message), at === newest ? open : noCalls));
   }
-  const waiting = nestedApprovals(options);
+  const waiting = [
+    ...nestedApprovals(options),
+    ...(options.pendingInputs ?? []).map((question) => inputPart(question)),
+  ];
   if (waiting.length > 0)
     messages.findLast(({ role }) => role === 'assistant')?.parts.push(...waiting);
   return messages;

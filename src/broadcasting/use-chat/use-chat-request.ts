@@ -1,5 +1,6 @@
 import { isRecord, parseJson } from '../../json.ts';
 import type { ContentPart, MessageContent } from '../../messages/content-part.ts';
+import { inputAnswerIn, type InputAnswer } from '../../tools/input-request.ts';
 import { readAnswers, type ChatAnswers } from './use-chat-answers.ts';
 import { ChatRefusal } from './use-chat-errors.ts';
 
@@ -29,12 +30,7 @@ export async function readChatRequest(
   request: Request,
   options: ReadOptions,
 ): Promise<ChatRequest> {
-  // a form of another site cannot send this type without a preflight
-  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? ''))
-    throw new ChatRefusal('unsupported_media_type', 'Send the chat as application/json.');
-  const parsed = parseJson(await boundedText(request, options.maxBodyBytes));
-  const body: unknown = parsed.ok ? parsed.value : undefined;
-  if (!isRecord(body)) throw invalid('The body is not a JSON object.');
+  const body = await readRecord(request, options.maxBodyBytes);
   const { id, trigger = 'submit-message', messageId, message } = body;
   if (typeof id !== 'string') throw invalid('The body has no chat id.');
   if (trigger !== 'submit-message' && trigger !== 'regenerate-message')
@@ -126,6 +122,35 @@ async function boundedText(request: Request, maxBytes: number): Promise<string> 
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
+}
+
+/** Reads a JSON object. */
+async function readRecord(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
+  // a form of another site cannot send this type without a preflight
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? ''))
+    throw new ChatRefusal('unsupported_media_type', 'Send the chat as application/json.');
+  const parsed = parseJson(await boundedText(request, maxBytes));
+  const body: unknown = parsed.ok ? parsed.value : undefined;
+  if (!isRecord(body)) throw invalid('The body is not a JSON object.');
+  return body;
+}
+
+/** An answer to a question of a tool. */
+export interface ChatInput {
+  readonly inputId: string;
+  /** The runtime checks it. */
+  readonly answer: InputAnswer;
+  readonly executionId?: string;
+}
+
+export async function readChatInput(request: Request, maxBytes: number): Promise<ChatInput> {
+  const { inputId, executionId, action, content } = await readRecord(request, maxBytes);
+  if (typeof inputId !== 'string') throw invalid('The body has no inputId.');
+  if (executionId !== undefined && typeof executionId !== 'string')
+    throw invalid('The executionId must be a text.');
+  const answer = inputAnswerIn({ action, content });
+  if (!answer) throw invalid('The action must be accept, with content, decline or cancel.');
+  return { inputId, answer, ...(executionId !== undefined && { executionId }) };
 }
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,9 +1,11 @@
 import type { ContinuationOutcomeJSON } from '../../continuation/outcome.ts';
 import type { Session } from '../../sessions/session.ts';
-import { readTrace, type Trace, type TraceStep } from '../../trace/index.ts';
+import { counted } from '../../number-text.ts';
+import { readTrace, type Trace, type TraceCall, type TraceStep } from '../../trace/index.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
 import { oneLine, shortId } from '../format.ts';
+import { nestedLines, nestedTrace, nestedTraces } from '../nested-traces.ts';
 import { nextCommands } from '../next-commands.ts';
 import type { Project } from '../project.ts';
 import { changeLine, stopLine } from '../run-ending.ts';
@@ -24,25 +26,31 @@ import { usageError } from '../usage-error.ts';
 export interface ExplainOptions {
   readonly step?: number;
   readonly execution?: string;
+  /** A call that ran an agent: explains that agent. */
+  readonly call?: string;
 }
 
 /** Prints why a session continued at each step, and why it stopped. */
 export const explain = (
   context: CliContext,
   said: string,
-  { step, execution }: ExplainOptions,
+  { step, execution, call }: ExplainOptions,
 ): Promise<number> =>
   withProject(context, async (project) => {
     const session = await findSession(project, said);
-    const trace = await wholeTrace(project, session, execution);
+    const whole = await wholeTrace(project, session, { executionId: execution });
+    const trace = call === undefined ? whole : await traceBehind(project, session, whole, call);
+    const nested = await nestedTraces(project, trace);
     if (context.isJson) {
-      context.printJson(trace);
+      const { agents, omitted: agentsOmitted } = nested;
+      context.printJson({ ...trace, agents: agents.map((agent) => agent.trace), agentsOmitted });
       return 0;
     }
     const { print, paint } = context;
     const title = oneLine(session.title ?? '(no message yet)', 70);
+    const names = [...(trace.nested?.above ?? []).map(({ agent }) => agent), trace.agent];
     print(
-      `${paint('bold', title)}  ${paint('dim', `session ${shortId(session.id)} · ${session.agent} · ${trace.status}`)}`,
+      `${paint('bold', title)}  ${paint('dim', `session ${shortId(session.id)} · ${names.join(' > ')} · ${trace.status}`)}`,
     );
     if (trace.executionId === null) {
       print('Nothing has run yet.');
@@ -55,18 +63,50 @@ export const explain = (
     print(paint('dim', totalsLine(trace)));
     for (const line of [...answerLines(trace), ...compactionLines(trace)])
       print(paint('dim', line));
+    for (const agent of nested.agents) {
+      print();
+      for (const line of nestedLines(agent, paint)) print(line);
+    }
+    if (nested.omitted > 0) printOmitted(context, session, nested.omitted);
     printEvaluations(context, trace, step);
     if (trace.stop) printStop(context, session, trace);
     return 0;
   });
 
+function printOmitted({ print, paint, command }: CliContext, { id }: Session, more: number): void {
+  const show = command('explain', shortId(id), '--call', 'CALL');
+  print();
+  print(paint('dim', `  ${counted(more, 'more agent')} behind calls; one of them: ${show}`));
+}
+
+/** Reads the trace of the agent behind a call, whole. */
+async function traceBehind(
+  project: Project,
+  session: Session,
+  whole: Trace,
+  callId: string,
+): Promise<Trace> {
+  const found = await nestedTrace(project, whole, callId);
+  if (!found)
+    throw usageError(`--call got ${callId}, but no call of this run with that id ran an agent.`);
+  const { executionId } = whole;
+  return wholeTrace(project, session, {
+    executionId: executionId ?? undefined,
+    call: { callId, step: found.rootStep },
+  });
+}
+
 /** Reads a long execution in pages, newest first. */
 async function wholeTrace(
   { runtime, owner }: Project,
   { id }: Session,
-  executionId: string | undefined,
+  { executionId, call }: { readonly executionId: string | undefined; readonly call?: TraceCall },
 ): Promise<Trace> {
-  const options = { owner, ...(executionId !== undefined && { executionId }) };
+  const options = {
+    owner,
+    ...(executionId !== undefined && { executionId }),
+    ...(call && { call }),
+  };
   let trace = await readTrace(runtime, id, options);
   while (trace.hasEarlier) {
     const before = trace.steps[0]?.number;
@@ -142,6 +182,6 @@ function printStop(context: CliContext, session: Session, trace: Trace): void {
   const change = changeLine(stop);
   if (change !== null) print(`  ${change}`);
   // actions apply only to the newest execution
-  if (trace.executionId !== session.executionId) return;
+  if (trace.executionId !== session.executionId || trace.nested) return;
   for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);
 }

@@ -1,6 +1,7 @@
 import { partsOf } from '../../agent/agent.ts';
 import { listPriceSource } from '../../inference/list-prices.ts';
-import { listPrices, priceOf, type Price, type TokenPrices } from '../../inference/prices.ts';
+import { listPrices, priceOf } from '../../inference/price-list.ts';
+import type { Price, TokenPrices } from '../../inference/prices.ts';
 import { countText } from '../../number-text.ts';
 import { entriesOf } from '../check-config.ts';
 import { projectOptions, type CliContext } from '../cli-context.ts';
@@ -39,7 +40,7 @@ async function ownPrices(context: CliContext): Promise<readonly Row[]> {
   const { config } = await projectOptions(context);
   return (config ? entriesOf(config) : []).flatMap(({ agent }) =>
     (partsOf(agent)?.definition.models ?? []).flatMap(({ driver: { model }, price }): Row[] =>
-      model === undefined || price === null || price === priceOf(model)
+      model === undefined || !price || price === priceOf(model)
         ? []
         : [{ model, price, agent: agent.name }],
     ),

@@ -1,6 +1,6 @@
 import { isRecord } from '../../json.ts';
 
-/** Returns "Delete lead_1874?" in parts, so that the value stands out. Uses only the call's name and arguments. */
+/** Returns "Delete lead_1874?" in parts, so that the value can be highlighted. Uses only the call's name and arguments. */
 export interface Question {
   readonly ask: string;
   readonly what: string | null;

@@ -5,6 +5,7 @@ import { CopyButton } from './copy-button.tsx';
 import { explanationOf } from './explanation.ts';
 import { factsOf, type Fact } from './facts.ts';
 import { EvaluationList } from './evaluation-list.tsx';
+import { StepAgents } from './step-agents.tsx';
 import type { TraceRow } from './trace-rows.ts';
 import { counted } from '../../number-text.ts';
 import { OutcomePanel } from './outcome-panel.tsx';
@@ -21,7 +22,8 @@ interface InspectorProps {
 /** Renders one step: its checks and its outcome. */
 export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): ReactElement {
   const { step, outcome } = row;
-  const isForkable = step !== null && step.type !== 'running' && step.type !== 'waiting';
+  const isDone = step !== null && step.type !== 'running' && step.type !== 'waiting';
+  const isForkable = isDone && !view.trace.nested;
   return (
     <aside className="trace-inspector" aria-label="Checks of the selected step" ref={paneRef}>
       <header>
@@ -45,6 +47,7 @@ export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): Rea
         </span>
       </header>
       {step && <Facts facts={factsOf(step)} />}
+      {step && <StepAgents key={row.number} step={step} view={view} />}
       {outcome ? <EvaluationList outcome={outcome} /> : <NoOutcome row={row} />}
       <OutcomePanel row={row} view={view} />
     </aside>
@@ -80,8 +83,8 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactElement | n
   if (facts.length === 0) return null;
   return (
     <ul className="inspector-facts">
-      {facts.map(({ text, code, isBad }) => (
-        <li key={text + code} data-bad={isBad || undefined}>
+      {facts.map(({ text, code, isBad }, i) => (
+        <li key={`${i}:${text}`} data-bad={isBad || undefined}>
           {text}
           {code !== undefined && (
             <>

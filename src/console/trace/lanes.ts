@@ -7,6 +7,7 @@ import { durationText } from '../../number-text.ts';
 export type PieceKind =
   | 'model'
   | 'tool'
+  | 'agent'
   | 'failed'
   | 'running'
   | 'unused'
@@ -110,6 +111,7 @@ function pieceKindOf(bar: TraceBar): PieceKind {
   if (bar.state === 'running') return 'running';
   if (bar.state === 'waiting') return 'unused';
   if (bar.state === 'error' || bar.state === 'timeout') return 'failed';
+  if (bar.state === 'ok' && bar.child) return 'agent';
   return bar.state === 'ok' ? bar.kind : bar.kind === 'model' ? 'failed' : 'unused';
 }
 

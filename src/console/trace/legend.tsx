@@ -5,6 +5,7 @@ import type { PieceKind } from './lanes.ts';
 const names: readonly (readonly [PieceKind, string])[] = [
   ['model', 'model'],
   ['tool', 'tool'],
+  ['agent', 'agent behind a call'],
   ['running', 'running'],
   ['failed', 'failed'],
   ['unused', 'not run'],
@@ -42,9 +43,9 @@ function kindsIn({ steps, pauses }: Trace): ReadonlySet<PieceKind> {
   for (const { bars, waitMs, modelCall } of steps) {
     if (modelCall?.queuedMs) seen.add('queued');
     if (waitMs > 0) seen.add('backoff');
-    for (const { kind, state } of bars)
+    for (const { kind, state, child } of bars)
       if (state === 'error' || state === 'timeout') seen.add('failed');
-      else if (state === 'ok') seen.add(kind);
+      else if (state === 'ok') seen.add(child ? 'agent' : kind);
       else if (state === 'running') seen.add('running');
       else if (state === 'denied' || state === 'aborted' || state === 'blocked') seen.add('unused');
   }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import type { TraceViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
+import { Crumbs } from './crumbs.tsx';
 import { Inspector } from './inspector.tsx';
 import { MatrixView } from './matrix-view.tsx';
 import { rowsOf } from './trace-rows.ts';
@@ -48,11 +49,20 @@ export function TraceView(props: TraceViewProps): ReactElement {
   };
   useStepKeys(rows, at, select);
 
-  if (rows.length === 0) return <NoSteps />;
+  if (rows.length === 0)
+    return trace.nested ? (
+      <div className="trace-none-yet">
+        <Crumbs view={props} />
+        <NoSteps text="The agent has not taken a step." />
+      </div>
+    ) : (
+      <NoSteps text="Send a message to see the first decision." />
+    );
   const canFollow = selected !== null && (at !== rows.length - 1 || trace.status === 'processing');
   return (
     <div className="trace" data-key="trace" data-status={trace.status}>
       <div className="trace-main">
+        <Crumbs view={props} />
         <WhyLine trace={trace} onOpen={toOutcome} />
         <Totals trace={trace} />
         <Timeline
@@ -87,12 +97,12 @@ export function TraceView(props: TraceViewProps): ReactElement {
   );
 }
 
-function NoSteps(): ReactElement {
+function NoSteps({ text }: { readonly text: string }): ReactElement {
   return (
     <div className="trace-empty">
       <Glyph name="trace" size={20} />
       <h3>No steps yet</h3>
-      <p>Send a message to see the first decision.</p>
+      <p>{text}</p>
     </div>
   );
 }

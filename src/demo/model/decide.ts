@@ -67,7 +67,7 @@ export function decide({ messages, toolChoice, tools }: InferenceRequest): Reply
   const reply = isBusy && text === '' ? wasBusy() : (rule?.[1] ?? unknown)(talk);
   const offered = new Set(tools.map(({ name }) => name));
   const mayCall = toolChoice !== 'none' && reply.calls.every(({ name }) => offered.has(name));
-  return labelled(talk, mayCall || reply.calls.length === 0 ? reply : withoutTools(talk));
+  return labeled(talk, mayCall || reply.calls.length === 0 ? reply : withoutTools(talk));
 }
 
 /** Answers with what is known so far, because tools are no longer allowed. */
@@ -87,7 +87,7 @@ function withoutTools({ outcomes }: Talk): Reply {
 const LABEL = '(From the demo model: simple rules, but the tools and the numbers are real.)';
 
 /** Adds the demo label in the first turn. */
-function labelled({ isFirstTurn, outcomes }: Talk, reply: Reply): Reply {
+function labeled({ isFirstTurn, outcomes }: Talk, reply: Reply): Reply {
   if (!isFirstTurn || /demo model/i.test(reply.text)) return reply;
   if (reply.calls.length === 0) return { ...reply, text: `${reply.text}\n\n${LABEL}` };
   return outcomes.length === 0 ? { ...reply, text: `Demo model here. ${reply.text}` } : reply;

@@ -1,6 +1,7 @@
 import { isRecord, jsonText, toJsonValue, type JsonObject } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import { isBlank } from '../../messages/content-part.ts';
+import type { ProviderReport } from '../model-call-info.ts';
 import { MAX_CALLS } from '../read-response.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
@@ -52,6 +53,16 @@ export class AiSdkAnswer {
   /** Whether a web page came in place of an answer, which packages read as an empty stream. */
   get isPage(): boolean {
     return this.#report.isPage;
+  }
+
+  /** What the package has reported so far, besides the answer. */
+  get report(): ProviderReport {
+    return this.#report.report;
+  }
+
+  /** Whether the answer has named its model. */
+  get hasModel(): boolean {
+    return this.#report.hasModel;
   }
 
   get partial(): PartialAnswer {
@@ -252,8 +263,13 @@ export class AiSdkAnswer {
       ...(call === undefined ? null : { call }),
       ...(options ? { options } : null),
     }));
-    const before = (at: number): number => this.#parts.slice(0, at).filter(isKept).length;
-    const more = extra.parts.map((part) => ({ ...part, at: before(part.at) }));
+    let at = 0;
+    let before = 0;
+    // in the order of arrival, so that each part is counted once
+    const more = extra.parts.map((part) => {
+      for (; at < part.at; at++) if (isKept(this.#parts[at] as GrowingPart)) before += 1; // a valid index
+      return { ...part, at: before };
+    });
     return {
       aiSdk: toJsonValue({
         provider: this.#provider,

@@ -112,6 +112,25 @@ describe('errors of AI SDK packages', () => {
     expect(partial).toEqual({ content: 'a' });
   });
 
+  it.each<[string, unknown]>([
+    ['a text that is no JSON', named('AI_JSONParseError', { text: 'Bad gateway of Acme' })],
+    ['a value of another type', named('AI_TypeValidationError', { value: { said: 'Acme' } })],
+    ['data', named('AI_InvalidResponseDataError', { data: { said: 'Acme' } })],
+    ['a body', named('AI_APICallError', { statusCode: 200, responseBody: '{"said":"Acme"}' })],
+  ])('say what was in an answer that a package rejected: %s', (_what, thrown) => {
+    const { report } = read(thrown);
+    expect(report).toMatchObject({ type: 'validation', code: 'unreadable_body' });
+    expect(report.message).toMatch(/^said The answer was: .*Acme/);
+  });
+
+  it('show neither a long answer in full nor what the reason repeats', () => {
+    const long = read(named('AI_JSONParseError', { text: 'x'.repeat(100_000) })).report.message;
+    expect(long.length).toBeLessThan(1_200);
+    const error = Object.assign(new Error('Text: Acme'), { name: 'AI_JSONParseError' });
+    const { report } = read(Object.assign(error, { text: 'Acme' }));
+    expect(report.message).toBe('Text: Acme');
+  });
+
   it('drops the request that such an error contains', () => {
     const thrown = named('AI_APICallError', {
       statusCode: 400,

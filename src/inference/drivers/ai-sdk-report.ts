@@ -37,6 +37,10 @@ export class AiSdkReport {
     return this.#isPage;
   }
 
+  get hasModel(): boolean {
+    return this.#model !== '';
+  }
+
   get report(): ProviderReport {
     const requestId = this.#headerId || this.#answerId;
     return {

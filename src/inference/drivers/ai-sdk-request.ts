@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json.ts';
+import { wellFormed } from '../../well-formed.ts';
 import type { InferenceRequest, ToolChoice } from '../inference-driver.ts';
 import { sentFormat, wireSchema } from './ai-sdk-format.ts';
 import { aiSdkMarks } from './ai-sdk-marks.ts';
@@ -78,7 +79,7 @@ export function callOptions(
   return {
     ...options,
     ...(stop ? { stopSequences: stop } : null),
-    prompt: aiSdkPrompt(request, systemOptions, about, marks),
+    prompt: wellFormed(aiSdkPrompt(request, systemOptions, about, marks)),
     abortSignal,
     ...(tools.length + own.length > 0
       ? {
@@ -86,7 +87,7 @@ export function callOptions(
             ...tools.map(({ name, description, parameters }, i) => ({
               type: 'function',
               name,
-              description,
+              description: wellFormed(description),
               inputSchema: wireSchema(parameters, about.provider),
               ...toolMark(i),
               // the default of this API is strict, which makes every optional argument required

@@ -9,6 +9,7 @@ import type {
 } from '../inference-driver.ts';
 import { brokenOff, modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
+import { MAX_ANSWER_BYTES, partSize, tooLarge } from './answer-size.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
 import { aiSdkMarkWire } from './ai-sdk-marks.ts';
 import { namesOfAiSdkModel, type AiSdkModel } from './ai-sdk-model.ts';
@@ -89,7 +90,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
         watch.release();
       }
     },
-    async *stream(request, { signal }): AsyncGenerator<InferenceChunk> {
+    async *stream(request, given): AsyncGenerator<InferenceChunk> {
+      const { signal } = given;
       const watch = new RequestWatch(signal, patience.streamMs, patience.idleMs, clock);
       const answer = new AiSdkAnswer(model.provider, family, account, textTools);
       let reader: ReadableStreamDefaultReader<unknown> | undefined;
@@ -98,6 +100,9 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
         const result = await ask('doStream', request, watch);
         watch.received(false);
         answer.about(result);
+        given.reported?.(answer.report);
+        let isReported = false;
+        let bytes = 0;
         const { stream } = result;
         if (!isStream(stream)) throw unreadable('it has no stream');
         reader = stream.getReader();
@@ -107,7 +112,13 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           const { done, value } = await reader.read();
           if (done) break;
           if (isRecord(value) && value['type'] === 'error') throw value['error'];
+          if (isRecord(value) && (bytes += partSize(value)) > MAX_ANSWER_BYTES)
+            throw tooLarge(answer.partial);
           const chunks = answer.read(value);
+          if (!isReported && answer.hasModel) {
+            isReported = true;
+            given.reported?.(answer.report);
+          }
           watch.received(chunks.length > 0);
           for (const chunk of chunks) yield chunk;
         }

@@ -1,5 +1,6 @@
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import type { PartialAnswer } from '../inference-error.ts';
+import type { ProviderReport } from '../model-call-info.ts';
 
 /** Assembles a streamed answer of one API. */
 export interface AnswerStream {
@@ -14,6 +15,8 @@ export interface AnswerStream {
   /** Whether nothing can follow, so that the connection may be closed. */
   readonly isOver: boolean;
   readonly partial: PartialAnswer;
+  /** Model and id of the answer, once they are known. */
+  readonly report: ProviderReport;
   /** Returns the whole answer; throws if its status says that there is none. */
   response(): InferenceResponse;
 }

@@ -1,7 +1,7 @@
 import type { AgentError } from '../../errors/agent-error.ts';
 import type { ErrorReport } from '../../errors/error-record.ts';
 import { excerpt } from '../../errors/excerpt.ts';
-import { isRecord, parseJson } from '../../json.ts';
+import { isRecord, jsonText, parseJson } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import { brokenOff, modelCallFailed } from '../inference-error.ts';
 import type { ProviderReport } from '../model-call-info.ts';
@@ -63,6 +63,16 @@ export class ChatAnswer {
     return this.#fromOrigin(this.#stream.partial);
   }
 
+  /** What the provider has reported so far, besides the answer. */
+  get report(): ProviderReport {
+    return this.#fromOrigin(this.#stream.report);
+  }
+
+  /** Whether the answer has named its model. */
+  get hasModel(): boolean {
+    return this.#stream.report.model !== undefined;
+  }
+
   feed(bytes: Uint8Array): InferenceChunk[] {
     return this.#takeAll(this.#sse.feed(bytes));
   }
@@ -121,7 +131,7 @@ export class ChatAnswer {
     const error = isError ? json : this.#format.errorIn(json);
     if (error !== null) {
       if (isRecord(json)) this.#stream.read(json);
-      this.#fail(this.#refusal(JSON.stringify(error)));
+      this.#fail(this.#refusal(jsonText(error) ?? ''));
       return [];
     }
     return isRecord(json) ? this.#stream.read(json) : [];
@@ -133,7 +143,7 @@ export class ChatAnswer {
     const parsed = parseJson(text.slice(named?.length ?? 0));
     if (!parsed.ok) return;
     const body = named ? { error: parsed.value } : parsed.value;
-    if (isErrorBody(body)) this.#fail(this.#refusal(JSON.stringify(body)));
+    if (isErrorBody(body)) this.#fail(this.#refusal(jsonText(body) ?? ''));
   }
 
   /** Reads a stream that was answered with one JSON body, or with JSON lines. */

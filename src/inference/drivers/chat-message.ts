@@ -67,11 +67,15 @@ function addressIn(part: unknown): string[] {
 export const imageParts = (urls: Iterable<string>): ImagePart[] =>
   [...urls].map((url) => ({ type: 'image', ...(dataUrl(url) ?? { url }) }));
 
-function partText(part: unknown): string {
+/** Maximum nesting of parts inside of parts. */
+const MAX_PART_LEVELS = 8;
+
+function partText(part: unknown, levels: number = MAX_PART_LEVELS): string {
   if (typeof part === 'string') return part;
-  if (!isRecord(part)) return '';
+  if (!isRecord(part) || levels === 0) return '';
   const { thinking } = part;
-  if (Array.isArray(thinking)) return thinking.map(partText).join('');
+  if (Array.isArray(thinking))
+    return thinking.map((inner: unknown) => partText(inner, levels - 1)).join('');
   return string(part['text']) || string(thinking) || string(part['summary']);
 }
 

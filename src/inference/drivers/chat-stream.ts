@@ -80,6 +80,10 @@ export class ChatStream implements AnswerStream {
     );
   }
 
+  get report(): ProviderReport {
+    return this.#source;
+  }
+
   get partial(): PartialAnswer {
     const toolCalls = this.#calls.list(true);
     return {

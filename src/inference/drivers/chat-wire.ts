@@ -92,7 +92,7 @@ function wireMessage(
   const text = textWithNotes(content, '');
   if (toolCalls.length === 0) return { role, content: text, ...kept.message };
   const isForeign = needsSignature(server, model) && kept.calls.length === 0;
-  const standIn = isForeign ? { extra_content: noSignature } : null;
+  const unsigned = isForeign ? { extra_content: noSignature } : null;
   return {
     role,
     content: isBlank(text) ? null : text,
@@ -107,7 +107,7 @@ function wireMessage(
               type: 'function',
               function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
             }),
-        ...(kept.calls[i] ? { extra_content: kept.calls[i] } : i === 0 ? standIn : null),
+        ...(kept.calls[i] ? { extra_content: kept.calls[i] } : i === 0 ? unsigned : null),
       };
     }),
     ...kept.message,

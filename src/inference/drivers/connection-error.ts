@@ -20,6 +20,16 @@ export function connectionError(
       );
     error = error['cause'];
   }
+  // the engine refuses values that are nested too deeply or texts that are too long; networks have no such error
+  if (thrown instanceof RangeError)
+    return modelCallFailed(
+      {
+        type: 'validation',
+        code: 'unreadable_body',
+        message: `The provider's answer cannot be read: it is too large or nested too deeply (${thrown.message}).`,
+      },
+      partial,
+    );
   return modelCallFailed(
     {
       type: 'timeout',

@@ -5,6 +5,7 @@ import { withoutKnown } from '../../errors/known-secrets.ts';
 import { defaultRedactor } from '../../errors/redactor.ts';
 import { sha256 } from '../../sha256.ts';
 import { modelCallFailed, readFailure } from '../inference-error.ts';
+import { refusalText } from './answer-size.ts';
 import { providerError } from './provider-error.ts';
 import { requestIdIn } from './request-id.ts';
 import { headerMap } from './retry-after.ts';
@@ -136,8 +137,7 @@ const guarded =
     const response = await send(input, { ...init, redirect: 'manual' });
     if (response.ok) return response;
     if (response.status < 400) throw redirected(response);
-    // an interrupted body still has a status
-    const body = await response.text().catch(() => '');
+    const body = await refusalText(response);
     throw unread(
       modelCallFailed(
         providerError(response.status, headerMap(response.headers), body, clock.now()),

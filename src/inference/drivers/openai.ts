@@ -1,13 +1,16 @@
 import { systemClock, type Clock } from '../../clock.ts';
+import { wellFormed } from '../../well-formed.ts';
 import { invalidOption } from '../../errors/agent-error.ts';
 import type {
   InferenceChunk,
   InferenceDriver,
+  InferenceOptions,
   InferenceRequest,
   InferenceResponse,
 } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
 import { checkedPromptCache } from './cache-marks.ts';
+import { MAX_ANSWER_BYTES, tooLarge } from './answer-size.ts';
 import { ChatAnswer, chatFormat } from './chat-answer.ts';
 import { chatMarkWire } from './chat-marks.ts';
 import { chatBody, type ChatSettings } from './chat-request.ts';
@@ -60,7 +63,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       throw error;
     });
     api ??= await loadApi(apiName, model, options, server, accountOf(connected));
-    const body = api.body(request, isStream);
+    const body = wellFormed(api.body(request, isStream));
     return api
       .create(connected, body, { signal, maxRetries: 0, timeout: MAX_TIMEOUT_MS })
       .asResponse();
@@ -68,9 +71,10 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
 
   async function* exchange(
     request: InferenceRequest,
-    signal: AbortSignal,
+    given: InferenceOptions,
     isStream: boolean,
   ): AsyncGenerator<InferenceChunk> {
+    const { signal } = given;
     const { streamMs, wholeMs, idleMs } = patience;
     const watch = new RequestWatch(signal, isStream ? streamMs : wholeMs, idleMs, clock);
     let answer: ChatAnswer | null = null;
@@ -82,13 +86,21 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
       const { status, headers } = response;
       const origin = { status, headers: headerMap(headers), server, now: clock.now() };
       answer = new ChatAnswer(origin, api?.format);
+      given.reported?.(answer.report);
+      let isReported = false;
       reader = response.body?.getReader();
       watch.onOver(close);
+      let bytes = 0;
       while (reader && !answer.isDone) {
         watch.listen();
         const { done, value } = await reader.read();
         if (done) break;
+        if ((bytes += value.length) > MAX_ANSWER_BYTES) throw tooLarge(answer.partial);
         const chunks = answer.feed(value);
+        if (!isReported && answer.hasModel) {
+          isReported = true;
+          given.reported?.(answer.report);
+        }
         watch.received(isStream ? answer.hasBegun : value.some(hasContent));
         for (const chunk of chunks) yield chunk;
       }
@@ -111,8 +123,8 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
   return {
     name: `openai:${model}`,
     model,
-    async infer(request, { signal }): Promise<InferenceResponse> {
-      for await (const chunk of exchange(request, signal, false))
+    async infer(request, given): Promise<InferenceResponse> {
+      for await (const chunk of exchange(request, given, false))
         if (chunk.type === 'done') return chunk.response;
       throw modelCallFailed({
         type: 'validation',
@@ -120,7 +132,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         message: 'The provider sent no answer.',
       });
     },
-    stream: (request, { signal }) => exchange(request, signal, true),
+    stream: (request, given) => exchange(request, given, true),
   };
 }
 

@@ -66,3 +66,19 @@ it.each<[string, Json]>([
   const text = { type: 'response.output_text.delta', output_index: 3, delta: 'Hi' };
   expect(read(event, text, completed)).toMatchObject({ content: 'Hi', toolCalls: [] });
 });
+
+it('streams the input of a custom tool as it comes, also if no event repeats it', () => {
+  const stream = responsesFormat('gpt-5', 'account').stream('https://api.openai.com/v1');
+  const custom = { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: '' };
+  const input = (delta: string): Json => ({
+    type: 'response.custom_tool_call_input.delta',
+    output_index: 0,
+    delta,
+  });
+  const events = [added(custom, { output_index: 0 }), input('select '), input('1'), completed];
+  const pieces = events
+    .flatMap((event) => stream.read(event))
+    .flatMap((chunk) => (chunk.type === 'tool_call' ? [chunk.argsDelta] : []));
+  expect(pieces).toEqual(['', 'select ', '1']);
+  expect(callsOf(stream.response())).toEqual([['sql', { input: 'select 1' }]]);
+});

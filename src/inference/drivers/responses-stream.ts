@@ -44,6 +44,10 @@ class ResponsesStream implements AnswerStream {
     return this.#final !== null;
   }
 
+  get report(): ProviderReport {
+    return this.#source;
+  }
+
   get partial(): PartialAnswer {
     const toolCalls = this.#toolCalls(true);
     return {

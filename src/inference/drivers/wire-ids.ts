@@ -46,6 +46,11 @@ function made(id: string): readonly string[] {
   return [`call_${hash.slice(0, 24)}`, hash.slice(0, 9), hash.slice(9, 18)];
 }
 
-/** Returns a tool name that providers accept: a model may have invented one, and every later request repeats it. */
-export const wireName = (name: string): string =>
-  /^[\w-]{1,64}$/.test(name) ? name : name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || '_';
+/**
+ * Returns a tool name that providers accept: a model may have invented one, and every later request repeats it. Packages
+ * of the AI SDK look names up in plain objects, where `constructor` and the like give no name.
+ */
+export function wireName(name: string): string {
+  if (name in Object.prototype) return `${name}_`;
+  return /^[\w-]{1,64}$/.test(name) ? name : name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || '_';
+}

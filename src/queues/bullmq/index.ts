@@ -1,6 +1,6 @@
 import { whole, type AgentError } from '../../errors/agent-error.ts';
 import { logMessage } from '../../errors/log-text.ts';
-import { queueFull, type ExecutionQueue } from '../../sessions/execution-queue.ts';
+import { mayWait, queueFull, type ExecutionQueue } from '../../sessions/execution-queue.ts';
 import {
   checkedLimits,
   localQueue,
@@ -55,7 +55,8 @@ export function bullQueue(options: BullQueueOptions): ExecutionQueue {
   });
   let isWorker = false;
   let isDraining = false;
-  const isFull = (): boolean => server.waiting >= maxWaiting;
+  const isFullFor = (owner: string): boolean =>
+    !mayWait(maxWaiting, server.waiting, priorities.waitingOf(owner, server.waiting));
 
   return {
     start(work, agents): void {
@@ -66,16 +67,17 @@ export function bullQueue(options: BullQueueOptions): ExecutionQueue {
     async add(sessionId, { owner = '', agent = '', isUrgent = false } = {}): Promise<void> {
       if (isDraining) return;
       if (isUrgent && isWorker) return void turns.tryAdd(sessionId, { isUrgent });
-      if (isFull() && !isUrgent) throw queueFull(server.waiting);
+      if (isFullFor(owner) && !isUrgent) throw queueFull(server.waiting);
       server.open(false);
       const job = { sessionId, owner, agent, ...(isUrgent && { isUrgent }) };
-      const priority = isUrgent ? 0 : priorities.next(owner, server.waiting);
+      const priority = isUrgent ? 0 : priorities.next(owner, server.mostWaiting);
       const isKept = (await server.add(job, priority)) || turns.tryAdd(sessionId, job);
       if (!isKept) server.addLater(job, priority);
     },
     get isFull() {
-      return isFull();
+      return server.waiting >= maxWaiting;
     },
+    isFullFor,
     get waiting() {
       return server.waiting;
     },

@@ -39,6 +39,23 @@ describe('the order of owners in a shared queue', () => {
     expect(next('a', 0)).toBe(0);
   });
 
+  it('knows at most how many sessions of an owner wait', () => {
+    let now = 0;
+    const priorities = new OwnerPriorities(() => now);
+    for (let n = 0; n < 5; n++) priorities.next('a', 100);
+    const counts = (waiting: number) =>
+      ['a', 'b'].map((owner) => priorities.waitingOf(owner, waiting));
+    expect([counts(100), counts(2), counts(0)]).toEqual([
+      [5, 0],
+      [2, 0],
+      [0, 0],
+    ]);
+    now += 2 * UNIT_MS;
+    expect(counts(100)).toEqual([3, 0]);
+    now += 99 * UNIT_MS;
+    expect(counts(100)).toEqual([0, 0]);
+  });
+
   it.each([
     ['at the epoch', 0],
     ['today', 1_790_000_000_000],

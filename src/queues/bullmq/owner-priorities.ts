@@ -32,6 +32,16 @@ export class OwnerPriorities {
     return 1 + (now % RANGE) + (unit - now);
   }
 
+  /**
+   * Returns how many sessions of an owner may still wait, of those that this process added. `waiting` is the number of
+   * waiting sessions of all owners.
+   */
+  waitingOf(owner: string, waiting: number): number {
+    const now = Math.floor(this.#now() / UNIT_MS);
+    const newest = this.#newest.get(owner) ?? now - 1;
+    return Math.max(0, Math.min(newest - now + 1, waiting));
+  }
+
   /** Number of owners that are remembered. */
   get size(): number {
     return this.#newest.size;

@@ -51,6 +51,8 @@ export class QueueServer {
   readonly #owed: Map<string, { readonly job: SessionJob; readonly priority: number }> = new Map();
   #counted = 0;
   #addedSince = 0;
+  /** Number of jobs that are being added. */
+  #adding = 0;
   #checkedAt = 0;
   #failedAt = 0;
   #isReported = false;
@@ -63,7 +65,12 @@ export class QueueServer {
 
   /** Number of jobs that wait on the server, as far as this process knows: none while the server is unreachable. */
   get waiting(): number {
-    return this.#link ? this.#counted + this.#addedSince : 0;
+    return this.#link ? this.mostWaiting : 0;
+  }
+
+  /** Most jobs that may wait, also while the server is unreachable or has not answered yet. */
+  get mostWaiting(): number {
+    return this.#counted + this.#addedSince + this.#adding;
   }
 
   /** Whether the server is unreachable, so that only a sweep or the bus brings sessions to other processes. */
@@ -81,15 +88,18 @@ export class QueueServer {
 
   /** Adds a job. Resolves with false if the server does not accept it within a second. */
   async add(job: SessionJob, priority: number): Promise<boolean> {
-    await inTime(this.#firstAttempt, ADD_MS, noAnswer).catch(ignore);
-    if (!this.#link) return false;
-    this.#addedSince++;
+    this.#adding++;
     try {
+      await inTime(this.#firstAttempt, ADD_MS, noAnswer).catch(ignore);
+      if (!this.#link) return false;
       await inTime(this.#link.add(job, priority), ADD_MS, noAnswer);
+      this.#addedSince++;
       return true;
     } catch (error) {
       this.#failed(error);
       return false;
+    } finally {
+      this.#adding--;
     }
   }
 

@@ -12,6 +12,8 @@ import { place, required, wholeNumber, word } from './field-shapes.ts';
 
 interface TraceQuery extends MessagesQuery {
   readonly execution?: string;
+  readonly call?: string;
+  readonly step?: number;
 }
 
 /** Creates the routes of messages, log and trace. */
@@ -84,19 +86,22 @@ export const historyRoutes = (
     method: 'GET',
     path: '/sessions/{id}/trace',
     name: 'readTrace',
-    summary: 'Explains a run step by step.',
+    summary: 'Explains a run, or an agent behind one of its calls, step by step.',
     query: {
       execution: word('the id of a run; default: the newest'),
+      call: word('the id of a call that runs an agent, at any depth', 300),
+      step: wholeNumber(1, 1_000_000_000),
       before: place,
       limit: wholeNumber(1, 500),
     },
     answer: { status: 200, about: 'The trace.', schema: ref('Trace') },
-    handle: ({ owner, id, query: { execution, ...page } }) =>
+    handle: ({ owner, id, query: { execution, call: callId, step, ...page } }) =>
       readTrace(runtime, id, {
         owner,
         ...caps,
         ...page,
         ...(execution !== undefined && { executionId: execution }),
+        ...(callId !== undefined && { call: { callId, ...(step !== undefined && { step }) } }),
       }),
   }),
 ];

@@ -181,7 +181,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
   RefValue: object({ ref: text, value: anything }),
   ApprovalRecord: object(
     { decision: answers, by: orNull(text), at: time, argsHash: text },
-    { rememberedAt: time },
+    { rememberedAt: time, notRemembered: flag },
   ),
   RuleList: object({
     rules: list(
@@ -211,6 +211,13 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     {
       approval: ref('ApprovalRecord'),
       asks: flag,
+      child: object({
+        agent: text,
+        status: ref('Status'),
+        steps: count,
+        tokens: count,
+        cost: orNull(number),
+      }),
       files: list(
         object(
           { type: oneOfTexts(['image', 'file']) },
@@ -220,42 +227,50 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     },
   ),
   TraceStep: stepSchema,
-  Trace: object({
-    sessionId: text,
-    agent: text,
-    executionId: orNull(text),
-    status: ref('Status'),
-    executions: list(object({ id: text, startedAt: orNull(time), stepCount: count })),
-    startedAt: orNull(time),
-    totals: object(
-      {
-        steps: meter,
-        seconds: meter,
-        tokens: meter,
-        cost: object({ used: orNull(number), limit: orNull(number) }),
-        inputTokens: count,
-        outputTokens: count,
-        failedCalls: count,
-        modelMs: number,
-        toolMs: number,
-        backoffMs: number,
-        pausedMs: number,
-      },
-      { queuedMs: number },
-    ),
-    steps: list(ref('TraceStep')),
-    hasEarlier: flag,
-    pauses: list(
-      object({
-        at: number,
-        step: count,
-        durationMs: orNull(number),
-        kind: text,
-        reason: orNull(text),
+  Trace: object(
+    {
+      sessionId: text,
+      agent: text,
+      executionId: orNull(text),
+      status: ref('Status'),
+      executions: list(object({ id: text, startedAt: orNull(time), stepCount: count })),
+      startedAt: orNull(time),
+      totals: object(
+        {
+          steps: meter,
+          seconds: meter,
+          tokens: meter,
+          cost: object({ used: orNull(number), limit: orNull(number) }),
+          inputTokens: count,
+          outputTokens: count,
+          failedCalls: count,
+          modelMs: number,
+          toolMs: number,
+          backoffMs: number,
+          pausedMs: number,
+        },
+        { queuedMs: number },
+      ),
+      steps: list(ref('TraceStep')),
+      hasEarlier: flag,
+      pauses: list(
+        object({
+          at: number,
+          step: count,
+          durationMs: orNull(number),
+          kind: text,
+          reason: orNull(text),
+        }),
+      ),
+      outcome: orNull(ref('Outcome')),
+      stop: orNull(ref('StopSentence')),
+      grants: ref('Grants'),
+    },
+    {
+      nested: object({
+        callId: text,
+        above: list(object({ agent: text, callId: orNull(text), step: count })),
       }),
-    ),
-    outcome: orNull(ref('Outcome')),
-    stop: orNull(ref('StopSentence')),
-    grants: ref('Grants'),
-  }),
+    },
+  ),
 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { readEvents, type LogPage } from '../session-reads.ts';
-import type { SessionRow } from '../session-rows.ts';
+import { hasLostWorker, type SessionRow } from '../session-rows.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { LiveEvent, LiveStreamed, LogPosition, TextSoFar } from './live-source.ts';
 import type { SessionFeeds } from './session-feeds.ts';
@@ -95,8 +95,8 @@ export class SessionTail {
     return row;
   }
 
-  #noteWorker({ phase, worker, isLeased }: SessionRow): void {
-    const isLost = phase === 'open' && worker !== null && !isLeased;
+  #noteWorker(row: SessionRow): void {
+    const isLost = hasLostWorker(row);
     if (isLost === this.#isWorkerLost) return;
     this.#isWorkerLost = isLost;
     for (const reader of this.#readers.keys()) reader.noteWorker();

@@ -38,6 +38,7 @@ export {
   type LeaseRequest,
   type NewAnswer,
   type NewCommand,
+  type AgentTurn,
   type RecoverablePage,
   type RecoverableQuery,
   type Release,

@@ -1,5 +1,10 @@
 import { READS } from '../session-rows.ts';
-import type { RecoverablePage, RecoverableQuery, UrgentQuery } from '../session-store.ts';
+import type {
+  AgentTurn,
+  RecoverablePage,
+  RecoverableQuery,
+  UrgentQuery,
+} from '../session-store.ts';
 import type { KeptLease } from './attempt-rules.ts';
 import type { KeptRow } from './session-rules.ts';
 
@@ -33,10 +38,11 @@ export function urgentOf(
     .map(({ row }) => row.id);
 }
 
-/** Returns one page of the free sessions, on which every owner gets a turn. */
+/** Returns one page of an agent's free sessions, on which every owner gets a turn. */
 export function inTurns(
   free: readonly KeptLease[],
-  { agent, limit, reads = READS, afterOwner }: RecoverableQuery,
+  { agent, afterOwner }: AgentTurn,
+  { limit, reads = READS }: RecoverableQuery,
 ): RecoverablePage {
   const owners = new Map<string, KeptRow[]>();
   for (const { row } of free) {

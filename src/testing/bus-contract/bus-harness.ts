@@ -18,7 +18,7 @@ export interface BusCase {
 /** Opens connections for one case, and closes them after it. */
 export class Peers {
   readonly harness: MessageBusHarness;
-  /** Stands at the start of every text, as others may use the same channel. */
+  /** Prefix of every text, as others may use the same channel. */
   readonly mark: string = `${uuid()} `;
   readonly #waitMs: number;
   readonly #opened: Peer[] = [];

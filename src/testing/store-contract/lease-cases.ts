@@ -10,6 +10,7 @@ import {
   type HarnessCase,
   root,
   urgent,
+  waitingFor,
 } from './store-harness.ts';
 
 export const leaseCases: readonly HarnessCase[] = [
@@ -191,7 +192,7 @@ export const leaseCases: readonly HarnessCase[] = [
       const free = [untouched, fromPause, handed].map(({ id }) => id);
       same(await recoverable(store, owner), free, 'sessions without a lease');
       same(await urgent(store, owner), [expired.id], 'what expired');
-      const { ids } = await store.recoverable({ agent: 'support', limit: 2 });
+      const { ids } = await waitingFor(store, 'support', { limit: 2 });
       same(ids.length, 2, 'how many come at a limit of 2');
       for (const id of [...free, expired.id])
         await store.claim(id, { worker: fresh('wrk'), ttlMs: LONG_MS });

@@ -1,3 +1,4 @@
+import type { RecoverablePage } from '../../sessions/session-store.ts';
 import { found, holds, same } from './expect.ts';
 import {
   at,
@@ -5,6 +6,7 @@ import {
   fresh,
   LONG_MS,
   recoverable,
+  waitingFor,
   type StoreHarness,
   type HarnessCase,
   root,
@@ -35,16 +37,13 @@ export const recoveryCases: readonly HarnessCase[] = [
       await openFor(harness, other, ['ann', 'bob']);
       const owners = ['ann', 'ann', 'ann', 'ann', 'bob', 'cyd', 'cyd'];
       const [ann1, ann2, ann3, ann4, bob1, cyd1, cyd2] = await openFor(harness, agent, owners);
-      const page = await harness.store.recoverable({ agent, limit: 100 });
+      const page = await waitingFor(harness.store, agent, { limit: 100 });
       const turns = [ann1, bob1, cyd1, ann2, cyd2, ann3, ann4];
       same(page, { ids: turns, afterOwner: null }, 'all of them');
-      const { ids } = await harness.store.recoverable({ agent, limit: 3 });
+      const { ids } = await waitingFor(harness.store, agent, { limit: 3 });
       same(ids, [ann1, bob1, cyd1], 'the first three');
-      same(
-        await harness.store.recoverable({ agent: fresh('agt'), limit: 9 }),
-        { ids: [], afterOwner: null },
-        'of an agent without sessions',
-      );
+      const none = { ids: [], afterOwner: null };
+      same(await waitingFor(harness.store, fresh('agt'), { limit: 9 }), none, 'of no sessions');
     },
   },
   {
@@ -56,12 +55,10 @@ export const recoveryCases: readonly HarnessCase[] = [
       const seen: string[] = [];
       let afterOwner: string | null = null;
       for (let pages = 0; pages < 20; pages++) {
-        const page: Awaited<ReturnType<typeof harness.store.recoverable>> =
-          await harness.store.recoverable({
-            agent,
-            limit: 2,
-            ...(afterOwner !== null && { afterOwner }),
-          });
+        const page: RecoverablePage = await waitingFor(harness.store, agent, {
+          limit: 2,
+          ...(afterOwner !== null && { afterOwner }),
+        });
         holds(page.ids.length <= 2, 'a page keeps to its limit');
         seen.push(...page.ids);
         afterOwner = page.afterOwner;
@@ -73,6 +70,36 @@ export const recoveryCases: readonly HarnessCase[] = [
         ids.slice(0, 5).every((id) => seen.includes(id)),
         'the oldest of each owner is among them',
       );
+    },
+  },
+  {
+    name: 'recoverable answers for several agents, each with its own page, in the order of the request',
+    async run(harness) {
+      const { store } = harness;
+      const prefix = fresh('agt');
+      // names of which one begins with another, with characters around those that separate keys
+      const agents = ['-b', '', '/', '0', ' É', '.c'].map((end) => `${prefix}${end}`);
+      const owners = ['ann', 'bob', 'cyd'];
+      const waiting = new Map<string, readonly string[]>();
+      for (const agent of agents.filter((_agent, i) => i !== 2))
+        waiting.set(agent, await openFor(harness, agent, owners));
+      const pages = await store.recoverable({
+        agents: agents.map((agent) => ({ agent })),
+        limit: 9,
+      });
+      const expected = agents.map((agent) => ({ ids: waiting.get(agent) ?? [], afterOwner: null }));
+      same(pages, expected, 'all pages');
+      const [first = '', second = ''] = agents;
+      const turns = [{ agent: second, afterOwner: 'ann' }, { agent: first }];
+      same(
+        await store.recoverable({ agents: turns, limit: 1 }),
+        [
+          { ids: [waiting.get(second)?.[1]], afterOwner: 'bob' },
+          { ids: [waiting.get(first)?.[0]], afterOwner: 'ann' },
+        ],
+        'one page of each, after different owners',
+      );
+      same(await store.recoverable({ agents: [], limit: 9 }), [], 'of no agents');
     },
   },
   {
@@ -140,8 +167,8 @@ export const recoveryCases: readonly HarnessCase[] = [
       await second.commit({ root: root({ requires: 1_000 }) });
       await second.commit({ end: 'handover' });
       same(await store.claim(second.id, lease), null, 'a claim after a commit that requires more');
-      const query = { agent: 'support', limit: 1_000_000, reads: 1_000 };
-      holds((await store.recoverable(query)).ids.includes(second.id), 'a newer release lists it');
+      const newer = await waitingFor(store, 'support', { limit: 1_000_000, reads: 1_000 });
+      holds(newer.ids.includes(second.id), 'a newer release lists it');
       const third = await take(second.id, LONG_MS, { reads: 1_000 });
       await third.commit({ root: root(), at: at(99) });
       same((await row(second.id)).requires, 1, 'after a commit that requires no more');

@@ -8,14 +8,16 @@ import type {
   StepRow,
 } from '../../sessions/session-rows.ts';
 import type {
+  AgentTurn,
   CallWrite,
   Commit,
   CommitReceipt,
   LeaseRequest,
   RecoverablePage,
+  RecoverableQuery,
   SessionStore,
 } from '../../sessions/session-store.ts';
-import { found } from './expect.ts';
+import { found, same } from './expect.ts';
 
 /** One requirement of {@link SessionStore}: `run` rejects with what was expected and seen if the store violates it. */
 export interface StoreContractCase {
@@ -101,16 +103,25 @@ export const untouched = (session: NewSessionRow): SessionRow => ({
   updatedAt: session.createdAt,
 });
 
+/** Returns one page of the sessions of an agent that a worker may claim. */
+export async function waitingFor(
+  store: SessionStore,
+  agent: string,
+  { afterOwner, ...query }: Omit<RecoverableQuery, 'agents'> & Pick<AgentTurn, 'afterOwner'>,
+): Promise<RecoverablePage> {
+  const turn = { agent, ...(afterOwner !== undefined && { afterOwner }) };
+  const [page, ...more] = await store.recoverable({ ...query, agents: [turn] });
+  same(more, [], 'pages of other agents');
+  return found(page ?? null, 'the page of the agent');
+}
+
 /** Returns all sessions of one owner without a lease that a worker may claim now, in the order of their turns. */
 export async function recoverable(store: SessionStore, owner: string): Promise<readonly string[]> {
   const ids: string[] = [];
   let afterOwner: string | undefined;
   do {
-    const page: RecoverablePage = await store.recoverable({
-      agent: 'support',
-      limit: 1_000_000,
-      ...(afterOwner !== undefined && { afterOwner }),
-    });
+    const range = { limit: 1_000_000, ...(afterOwner !== undefined && { afterOwner }) };
+    const page: RecoverablePage = await waitingFor(store, 'support', range);
     ids.push(...page.ids);
     afterOwner = page.afterOwner ?? undefined;
   } while (afterOwner !== undefined);

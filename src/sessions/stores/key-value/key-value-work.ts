@@ -1,5 +1,10 @@
 import { READS } from '../../session-rows.ts';
-import type { RecoverablePage, RecoverableQuery, SessionStore } from '../../session-store.ts';
+import type {
+  AgentTurn,
+  RecoverablePage,
+  RecoverableQuery,
+  SessionStore,
+} from '../../session-store.ts';
 import { uuid } from '../../../ids.ts';
 import { claimed, isFree, released, requested } from '../attempt-rules.ts';
 import type { KeyValues } from './key-value-driver.ts';
@@ -99,22 +104,43 @@ const seen = ({ row, leasedUntil: until, leaseMs = 0, waitMs }: KeptSession): Se
 
 async function recoverableIn(
   kv: KeyValues,
-  query: RecoverableQuery,
+  { agents, limit, reads = READS }: RecoverableQuery,
   isOut: (session: KeptSession) => boolean,
-): Promise<RecoverablePage> {
-  const { agent, limit, reads = READS, afterOwner } = query;
+): Promise<readonly RecoverablePage[]> {
   const now = await kv.now();
   const isWanted = (session: KeptSession): boolean =>
     isFree(session, now, isOut) && session.row.requires <= reads;
-  const { owners, isEnd } = await ownersOf(kv, agent, Math.min(limit, MOST_OWNERS), afterOwner);
-  const most = perOwner(limit, owners.length);
-  const found = await Promise.all(
-    owners.map((owner) =>
-      sessionsIn(kv, { ...under('agent', agent, owner), limit: most }, isWanted),
-    ),
+  const waiting = await waitingOf(kv, agents);
+  return Promise.all(
+    agents.map(async ({ agent, afterOwner }) => {
+      if (!waiting.has(agent)) return { ids: [], afterOwner: null };
+      const { owners, isEnd } = await ownersOf(kv, agent, Math.min(limit, MOST_OWNERS), afterOwner);
+      const most = perOwner(limit, owners.length);
+      const found = await Promise.all(
+        owners.map((owner) =>
+          sessionsIn(kv, { ...under('agent', agent, owner), limit: most }, isWanted),
+        ),
+      );
+      const ids = turns(found.map((sessions) => sessions.map(({ row }) => row)));
+      return { ids: ids.slice(0, limit), afterOwner: isEnd ? null : (owners.at(-1) ?? null) };
+    }),
   );
-  const ids = turns(found.map((sessions) => sessions.map(({ row }) => row)));
-  return { ids: ids.slice(0, limit), afterOwner: isEnd ? null : (owners.at(-1) ?? null) };
+}
+
+/** Returns those of the agents that have sessions without a lease: one round trip if no agent has any. */
+async function waitingOf(kv: KeyValues, turns: readonly AgentTurn[]): Promise<ReadonlySet<string>> {
+  const ranges = turns.map(({ agent }) => ({ agent, ...under('agent', agent) }));
+  const { before: end } = under('agent');
+  const waiting = new Set<string>();
+  let next: string | undefined = '';
+  for (const { agent, from, before } of ranges.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
+    // the first key of this agent or a later one
+    if (next < from)
+      next = (await kv.list({ ...under('agent'), from, before: end, limit: 1 }))[0]?.[0];
+    if (next === undefined) break;
+    if (next < before) waiting.add(agent);
+  }
+  return waiting;
 }
 
 /** Returns the owners with open sessions of the agent, in the order of the index. */

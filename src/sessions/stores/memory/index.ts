@@ -175,7 +175,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return urgentOf(free(), query);
     },
     async recoverable(query) {
-      return inTurns(free(), query);
+      const all = free();
+      return query.agents.map((turn) => inTurns(all, turn, query));
     },
     async commit(commit) {
       const session = find(commit.sessionId);

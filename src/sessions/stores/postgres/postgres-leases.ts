@@ -93,26 +93,28 @@ export function sessionLeases(db: Database, schema: string): Leases {
     select *${hastily} from renewed`;
   const stillHeldText = `select ${signalColumns} from ${named('$2', '$3')} where s.worker = $1`;
 
-  // one index lookup per owner, however many sessions the owner has
-  const workText = (isBehind: '>' | '>='): string => {
-    const next = (than: string, is: string): string => `select s.owner from ${schema}.sessions s
-      where s.phase = 'open' and s.worker is null and s.agent = $1 and s.owner ${is} ${than} order by s.owner limit 1`;
-    return `with recursive owners(owner, n) as (
-        select o.owner, 1 from (${next('$2', isBehind)}) o
+  // one index lookup per agent and owner, however many sessions the owner has
+  const nextOwner = (condition: string): string => `(select s.owner from ${schema}.sessions s
+    where s.phase = 'open' and s.worker is null and s.agent = a.agent and ${condition} order by s.owner limit 1)`;
+  const workText = `select page.* from unnest($1::text[], $2::text[]) with ordinality as a (agent, after, place),
+    lateral (with recursive owners(owner, n) as (
+        select o.owner, 1 from (
+          select owner from ${nextOwner('a.after is null')} f
+          union all select owner from ${nextOwner('s.owner > a.after')} g) o
         union all
-        select o.owner, owners.n + 1 from owners, lateral (${next('owners.owner', '>')}) o
+        select o.owner, owners.n + 1 from owners, lateral ${nextOwner('s.owner > owners.owner')} o
         where owners.n < $3::integer),
       found as (
         select w.id, w.updated_at, w.turn from owners, lateral (
           select s.id, s.updated_at, row_number() over (order by s.updated_at, s.id) as turn
           from ${schema}.sessions s
-          where s.worker is null and s.agent = $1 and s.owner = owners.owner
+          where s.worker is null and s.agent = a.agent and s.owner = owners.owner
             and ${isFree} and s.requires <= $4::integer
           order by s.updated_at, s.id
           limit (select ceil($3::float8 / greatest(1, count(*)))::bigint from owners)) w)
       select array(select id from found order by turn, updated_at, id limit $3::integer) as ids,
-        (select owner from owners where n = $3::integer) as "afterOwner"`;
-  };
+        (select owner from owners where n = $3::integer) as "afterOwner") page
+    order by a.place`;
   // the client, not the server, decides whether a doubtful lease has expired
   const isRead = `(${isDoubtful} or ($4::boolean and s.phase = 'open' and s.worker is not null))`;
   const urgentText = `with stopping as (
@@ -219,14 +221,13 @@ export function sessionLeases(db: Database, schema: string): Leases {
       const free = sweep.found.filter((lease) => lease.isFree || watch.isOut(lease));
       return free.slice(0, limit).map(({ id }) => id);
     },
-    async recoverable({ agent, limit, reads = READS, afterOwner }) {
-      const [page] = await db.read<RecoverablePage>(
-        'find work',
-        workText(afterOwner === undefined ? '>=' : '>'),
-        [agent, afterOwner ?? '', integer(limit), integer(reads)],
-      );
-      return page ?? { ids: [], afterOwner: null };
-    },
+    recoverable: ({ agents, limit, reads = READS }) =>
+      db.read<RecoverablePage>('find work', workText, [
+        agents.map(({ agent }) => agent),
+        agents.map(({ afterOwner }) => afterOwner ?? null),
+        integer(limit),
+        integer(reads),
+      ]),
   };
 }
 

@@ -20,7 +20,7 @@ export function quotedSchema(schema: string): string {
 
 /**
  * One entry per version, never changed once released, and only additions: processes of the release before keep working.
- * One that they cannot live with sets the default of `migrations.oldest` to its own version. `commands` and `decided` repeat on the session what other tables
+ * One that they cannot work with sets the default of `migrations.oldest` to its own version. `commands` and `decided` repeat on the session what other tables
  * hold: a statement that waited for a row sees the newest version of that row, but not of others.
  */
 const migrations: readonly ((schema: string) => string)[] = [

@@ -75,7 +75,7 @@ describe('a damaged file', () => {
     const store = sqliteStore({ path });
     const first = await store.find('finished').catch((error: unknown) => error);
     expect(first).toMatchObject(damaged(path));
-    await expect(store.recoverable({ agent: 'a', limit: 9 })).rejects.toBe(first);
+    await expect(store.recoverable({ agents: [{ agent: 'a' }], limit: 9 })).rejects.toBe(first);
     await expect(store.create(session('n'))).rejects.toBe(first);
     await store.close();
   });

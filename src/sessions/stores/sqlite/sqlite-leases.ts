@@ -123,17 +123,18 @@ export function leases(db: SqliteDatabase): Leases {
       const left = expired.all(...leaseTimes(), reads, JSON.stringify(agents), limit);
       return ([...stops, ...left] as Work[]).slice(0, limit).map(({ id }) => id);
     },
-    recoverable({ agent, limit, reads = READS, afterOwner }) {
-      const owners = ownersOf(agent, limit, afterOwner);
-      const most = perOwner(limit, owners.length);
-      const found = owners.map(
-        (owner) => ofOwner.all(agent, owner, ...leaseTimes(), reads, most) as Work[],
-      );
-      const isEnd = owners.length < limit;
-      return {
-        ids: turns(found).slice(0, limit),
-        afterOwner: isEnd ? null : (owners.at(-1) ?? null),
-      };
-    },
+    recoverable: ({ agents, limit, reads = READS }) =>
+      agents.map(({ agent, afterOwner }) => {
+        const owners = ownersOf(agent, limit, afterOwner);
+        const most = perOwner(limit, owners.length);
+        const found = owners.map(
+          (owner) => ofOwner.all(agent, owner, ...leaseTimes(), reads, most) as Work[],
+        );
+        const isEnd = owners.length < limit;
+        return {
+          ids: turns(found).slice(0, limit),
+          afterOwner: isEnd ? null : (owners.at(-1) ?? null),
+        };
+      }),
   };
 }

@@ -37,7 +37,7 @@ describe('a file that another process locks', () => {
     ['find', (store) => store.find('s')],
     ['list', (store) => store.list({ limit: 9 })],
     ['messages', (store) => store.messages('s', '')],
-    ['recoverable', (store) => store.recoverable({ agent: 'a', limit: 9 })],
+    ['recoverable', (store) => store.recoverable({ agents: [{ agent: 'a' }], limit: 9 })],
     ['size', (store) => store.size('s')],
   ];
 

@@ -1,12 +1,12 @@
 /**
  * Rows are kept in the order in which they are written, beside an index, and not inside the index: what many sessions
  * write at once then fills few pages, and pages are what a commit costs. For the same reason history is indexed by era
- * first, a range of about a thousand commits of the whole file: the newest entries of all sessions stand together, and
+ * first, a range of about a thousand commits of the whole file: the newest entries of all sessions are next to each other, and
  * `eras` says where those of one session are.
  *
  * Each brings a file from the version before to the next. None is ever changed: a test compares their hashes, and
  * another one opens files of each version. A migration only adds, so that processes of the previous release can keep the
- * file open; one that they cannot live with sets `compatibility.oldest` to its own version.
+ * file open; one that they cannot work with sets `compatibility.oldest` to its own version.
  */
 export const migrations: readonly string[] = [
   `

@@ -8,7 +8,7 @@
  *   curl localhost:3000/api/sessions/…/approvals/… -H 'x-user: ada' --json '{"decision":"approve"}'
  *
  * Next may start a route in a process of its own, where nothing runs between requests: there, hand the work to a
- * runtime that runs elsewhere on the same store. The model is a stand-in; agents.ts has the line to change.
+ * runtime that runs elsewhere on the same store. The model is scripted; agents.ts has the line to change.
  */
 import { agents } from '../../../agents.ts';
 

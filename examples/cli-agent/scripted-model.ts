@@ -3,9 +3,9 @@ import type { Messages } from 'onward';
 import type { InferenceDriver, InferenceResponse } from 'onward/drivers';
 
 /** In the place of a model: it understands "list", "read <file>", "read all" and "delete <file>". */
-export function standIn(): InferenceDriver {
+export function scriptedModel(): InferenceDriver {
   return {
-    name: 'stand-in',
+    name: 'scripted',
     infer: async ({ messages }) => answer(messages),
     async *stream({ messages }, { signal }) {
       const response = answer(messages);

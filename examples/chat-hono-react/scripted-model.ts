@@ -2,10 +2,10 @@ import { setTimeout as rest } from 'node:timers/promises';
 import type { Messages } from 'onward';
 import type { InferenceDriver, InferenceResponse } from 'onward/drivers';
 
-/** In the place of a model: it finds the order it reads of, and pays it back where the text speaks of money. */
-export function standIn(): InferenceDriver {
+/** In the place of a model: it finds the order it reads of, and pays it back or moves its day where the text says so. */
+export function scriptedModel(): InferenceDriver {
   return {
-    name: 'stand-in',
+    name: 'scripted',
     infer: async ({ messages }) => answer(messages),
     async *stream({ messages }, { signal }) {
       const response = answer(messages);
@@ -30,6 +30,10 @@ function answer(messages: Messages): InferenceResponse {
   if (!found) return call('find_order', { order }, `I look up order ${order}.`);
   const { article, euros, state } = JSON.parse(found.text) as Record<string, string | number>;
   if (article === undefined) return say(`There is no order ${order}.`);
+  if (/another day|reschedule|later/i.test(text))
+    return paid
+      ? say(`Fine: ${paid.text}.`)
+      : call('reschedule', { order }, `Let us find another day for the ${article}.`);
   if (!/money|refund|back|broken/i.test(text))
     return say(`Order ${order} is a ${article} for ${euros} euros, and it is ${state}.`);
   if (!paid)
