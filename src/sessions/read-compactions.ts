@@ -3,7 +3,7 @@ import { readPage, type HistoryPage, type PageOptions } from './session-reads.ts
 import type { SessionRow } from './session-rows.ts';
 import type { SessionCompaction, StoredCompaction } from './state-rows.ts';
 
-export type { SessionCompaction };
+export type { SessionCompaction } from './state-rows.ts';
 
 /** Position behind the newest one, so that a header that cannot be read does not matter. */
 const NEWEST: number = Number.MAX_SAFE_INTEGER;
