@@ -128,7 +128,7 @@ function wrongWithNpm(words: readonly string[], file: string): string | null {
 
 /** Shell keywords and common programs. */
 const ordinary = new Set(
-  'case esac cd cp echo export node curl mkdir git open createdb psql docker systemctl useradd'.split(
+  'case esac for do done cd cp echo export node curl mkdir git open createdb psql docker systemctl useradd'.split(
     ' ',
   ),
 );
