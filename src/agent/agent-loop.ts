@@ -225,14 +225,13 @@ async function workInsideHooks(
 
 async function reported(run: Run, draft: StepDraft): Promise<StepReport> {
   await modelAndTools(run, draft);
-  const { calls: toolCalls, errors, usage, finishReason } = draft;
-  return { toolCalls, errors, usage, finishReason };
+  const { calls, errors, usage, finishReason } = draft;
+  return { toolCalls: calls, errors, usage, finishReason };
 }
 
 async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
-  const { preparers } = run.agent;
-  if (preparers !== null) {
-    if (!(await prepareDraft(run, draft, preparers))) return;
+  if (run.agent.preparers !== null) {
+    if (!(await prepareDraft(run, draft, run.agent.preparers))) return;
     announceStep(run, draft);
   }
   if (usesCompaction(run) && !(await compactFirst(run, draft))) return;

@@ -14,7 +14,7 @@ const RECORD = 'record_so_far';
 
 /** Prompt of the model that writes a summary. */
 export const summaryPrompt = (words: number): string =>
-  `You keep the record of a long conversation between a user and an assistant that has tools. Your record replaces these messages: the assistant continues the conversation with nothing else of them. Write down, briefly and exactly:
+  `You keep the record of a long conversation between a user and an assistant that has tools. Your record replaces these messages: the assistant continues the conversation with nothing else of them. Record, briefly and exactly:
 - Goal: what the user wants, with all limits and preferences that the user has stated.
 - Decisions: what was decided, and why.
 - Facts: what was found out, with exact names, numbers, dates and ids.

@@ -1,4 +1,3 @@
-import type { Call } from '../../src/tools/tool.ts';
 import { AgentBuilder, defineTool, type InferenceDriver, type Message, type Tool } from 'onward';
 import type { InferenceRequest, InferenceResponse } from 'onward/drivers';
 import { estimateTokens } from '../../src/inference/estimate-tokens.ts';
@@ -96,7 +95,7 @@ const look = (characters: number = 2_000): Tool =>
 export const longAgent = (
   model: InferenceDriver,
   characters?: number,
-): AgentBuilder<{}, string, 'agent', Call> =>
+): AgentBuilder<{}, string, 'agent'> =>
   AgentBuilder.base()
     .withModel(model)
     .withSystemPrompt('You help.')
