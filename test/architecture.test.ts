@@ -13,7 +13,7 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting', 'queues', 'mcp', 'capabilities'],
+  ['trace', 'broadcasting', 'queues', 'mcp', 'capabilities', 'telemetry'],
   ['ui'],
   ['react'],
   ['testing'],
@@ -86,17 +86,20 @@ describe('source layout', () => {
     const used = sources.flatMap(({ file, text }) =>
       importsOf(text)
         .filter((path) => !path.startsWith('.') && !(usesNode(file) && path.startsWith('node:')))
-        // the console and react modules use React in many files
+        // the console, react and telemetry modules use their package in many files
         .map((path) =>
           /^react(?:-dom)?(?:$|\/)/.test(path)
             ? `react in ${moduleOf(file)}/`
-            : `${path} in ${file}`,
+            : path === '@opentelemetry/api'
+              ? `${path} in ${moduleOf(file)}/`
+              : `${path} in ${file}`,
         ),
     );
     expect([...new Set(used)].toSorted()).toEqual([
       '@hono/node-server in server/node-listener.ts',
       '@modelcontextprotocol/client in mcp/open-client.ts',
       '@modelcontextprotocol/client/stdio in mcp/open-client.ts',
+      '@opentelemetry/api in telemetry/',
       '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
       'bullmq in queues/bullmq/bull-link.ts',
       'commander in cli/process-commands.ts',

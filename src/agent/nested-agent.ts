@@ -10,13 +10,13 @@ import type { EventBus } from '../events/event-bus.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
-import { perform } from './agent-loop.ts';
 import { AgentState } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 import { FamilyAccount } from './family-account.ts';
 import { since, spendingOf } from './family-shares.ts';
 import { startExecution, continueRun } from './open-run.ts';
 import { Run } from './run.ts';
+import { performObserved } from './perform-observed.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
 
@@ -109,7 +109,7 @@ export async function runNested(
 function runChild(child: Run, paused: AgentState | undefined): Promise<AgentState> {
   if (paused) continueRun(child);
   else startExecution(child, child.parent?.state.execution.id);
-  return perform(child, paused !== undefined);
+  return performObserved(child, paused !== undefined);
 }
 
 function firstState(parent: Run, args: unknown): AgentState {

@@ -57,6 +57,7 @@ const restFields = fields({
   succeeded_tools: 'list',
   grant_log: 'list?',
   family: 'list?',
+  traceparent: 'string?',
   failures: 'object?',
 });
 const partFields = fields({ type: 'string' });

@@ -134,6 +134,7 @@ function executionOf(slim: CheckedSlimState): Execution {
         | 'succeededTools'
         | 'grantLog'
         | 'family'
+        | 'traceparent'
         | 'firstMessage'
       >
     >(more),
@@ -144,6 +145,7 @@ function executionOf(slim: CheckedSlimState): Execution {
     succeededTools: rest?.succeeded_tools ?? [],
     ...(rest?.grant_log && { grantLog: rest.grant_log }),
     ...(rest?.family && { family: rest.family }),
+    ...(rest?.traceparent !== undefined && { traceparent: rest.traceparent }),
     firstMessage: rest?.first_message ?? messages.length,
   };
 }

@@ -146,8 +146,9 @@ export class LeasedRun {
     const deps = await this.#deps();
     if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
     const { owner } = this.#row;
-    const options = { journal, deps, owner, signal: this.#signals.abortSignal };
-    const { executionId } = task;
+    const { executionId, traceparent } = task;
+    const origin = { sessionId: this.#row.id, ...(traceparent !== undefined && { traceparent }) };
+    const options = { journal, deps, owner, origin, signal: this.#signals.abortSignal };
     try {
       if (task.kind === 'run')
         await this.#agent.run(askedIn(loaded, task), { ...options, executionId });

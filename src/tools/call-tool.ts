@@ -19,6 +19,8 @@ export interface CallFrame {
   requestStop(reason: string, toolName?: string): void;
   requestPause(reason: string): void;
   reportProgress(tool: string, callId: string, progress: ToolProgress): void;
+  /** Headers that continue the trace of the call. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -121,6 +123,9 @@ class RunningCall implements ToolContext, Cancellable {
   }
   get deps(): Record<string, unknown> {
     return this.#frame.deps;
+  }
+  get traceHeaders(): Readonly<Record<string, string>> {
+    return this.#frame.traceHeaders ?? {};
   }
   get metadata(): JsonObject {
     return this.#frame.state.metadata;
