@@ -219,15 +219,18 @@ export class RunRecorder implements RunObservation, Recorder {
   #endAttributes(state: AgentState): Attributes {
     const { status, stopReason, execution, lastContinuationOutcome: outcome } = state;
     const isOver = stopReason !== null;
-    const { headline, detail } = (isOver && outcome?.explanation()) || {};
     const { content } = this;
+    // other explanations may quote what a user, a tool or a provider said
+    const isPlain = PLAIN.has(outcome?.decisive?.facts?.kind ?? '');
+    const explained = isOver && (isPlain || content !== null) ? outcome?.explanation() : undefined;
+    const { headline, detail } = explained ?? {};
     return present({
       'onward.status': status,
       'onward.stop_reason': stopReason,
       'onward.decision': outcome?.decision,
       'onward.decided_by': outcome?.resolvedBy,
-      'onward.explanation': headline === undefined ? null : word(headline, 500),
-      'onward.explanation.detail': detail && content ? content.text(detail) : null,
+      'onward.explanation': headline === undefined ? null : word(headline, MAX_EXPLANATION),
+      'onward.explanation.detail': detail ? word(detail, MAX_EXPLANATION) : null,
       'onward.pause.kind': status === 'paused' ? state.pause?.kind : isOver ? null : 'handover',
       'onward.steps': execution.stepCount,
       'onward.usage.input_tokens': execution.usage.input,
@@ -264,3 +267,7 @@ const grantAttributes = ({ execution: { grants } }: AgentState): Attributes =>
   Object.fromEntries(
     Object.entries(grants).map(([kind, amount]) => [`onward.grants.${kind}`, amount]),
   );
+
+const MAX_EXPLANATION = 1_000;
+/** Kinds of facts whose explanation is made from numbers and names only. */
+const PLAIN: ReadonlySet<string> = new Set(['limit', 'answered', 'finish', 'tool_called']);
