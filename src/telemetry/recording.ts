@@ -8,12 +8,12 @@ const MAX_WORD = 200;
 export const word = (text: unknown, most: number = MAX_WORD): string =>
   visibleText(String(text).slice(0, most));
 
-/** Does what telemetry does to itself: its failure never changes a run. */
-export function safely(work: () => void): void {
+/** Does what only telemetry needs: its failure never changes a run. Returns null where it failed. */
+export function safely<T>(work: () => T): T | null {
   try {
-    work();
+    return work();
   } catch {
-    // what could not be written is missing
+    return null; // what could not be written is missing
   }
 }
 

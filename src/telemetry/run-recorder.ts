@@ -81,7 +81,7 @@ export class RunRecorder implements RunObservation, Recorder {
   }
 
   get traceHeaders(): Readonly<Record<string, string>> {
-    return headersOf(activeOr(this.#context));
+    return safely(() => headersOf(activeOr(this.#context))) ?? {};
   }
 
   inside<T>(work: () => Promise<T>): Promise<T> {
@@ -97,18 +97,16 @@ export class RunRecorder implements RunObservation, Recorder {
     request: InferenceRequest,
     call: () => Promise<InferenceResponse>,
   ): Promise<InferenceResponse> {
-    let model: ModelSpan | null = null;
-    safely(() => {
-      model = new ModelSpan(this, draft, request, (...span) => this.#start(...span));
-    });
-    const made = model as ModelSpan | null;
-    if (made === null) return call();
+    const model = safely(
+      () => new ModelSpan(this, draft, request, (...span) => this.#start(...span)),
+    );
+    if (model === null) return call();
     try {
-      const response = await this.#within(made.span, call);
-      safely(() => made.answered(response));
+      const response = await this.#within(model.span, call);
+      safely(() => model.answered(response));
       return response;
     } catch (error) {
-      safely(() => made.threw(error));
+      safely(() => model.threw(error));
       throw error;
     }
   }
@@ -118,7 +116,8 @@ export class RunRecorder implements RunObservation, Recorder {
   }
 
   async toolCall(draft: StepDraft, call: ToolCall, work: () => Promise<void>): Promise<void> {
-    const tool = this.#toolSpan(call, draft.number);
+    const tool = safely(() => this.#toolSpan(call, draft.number));
+    if (tool === null) return work();
     this.#spanned.add(call.id);
     try {
       await this.#within(tool.span, work);
@@ -213,7 +212,7 @@ export class RunRecorder implements RunObservation, Recorder {
         fail(this.#span, state.currentStep?.errors.at(-1)?.code ?? 'error', null);
       this.#count(state, error);
     });
-    this.#span.end();
+    safely(() => this.#span.end());
   }
 
   #endAttributes(state: AgentState): Attributes {

@@ -1,11 +1,5 @@
 import { context, trace } from '@opentelemetry/api';
-import {
-  AgentBuilder,
-  AgentState,
-  defineTool,
-  SlimAgentStateSerializer,
-  type Agent,
-} from 'onward';
+import { AgentBuilder, AgentState, defineTool, SlimAgentStateSerializer, type Agent } from 'onward';
 import { telemetry } from 'onward/telemetry';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
@@ -152,7 +146,7 @@ it('a grant continues the trace and is on the span', async () => {
   expect(first?.attributes).toMatchObject({
     'onward.stop_reason': 'steps_limit',
     'onward.decided_by': 'StepsLimit',
-    'onward.explanation': expect.stringContaining('it used 1 of 1 steps'),
+    'onward.explanation': expect.stringContaining('it used 1 of 1 step '),
   });
   expect(second?.attributes).toMatchObject({ 'onward.grants.steps': 2 });
   expect(second?.traceId).toBe(first?.traceId);

@@ -24,7 +24,11 @@ async function left(tool: string, until: string) {
   await child.gone;
   const agent = tracedAgent([final('done')], () => 'unhung');
   const store = sqliteStore({ path });
-  const runtime = new SessionRuntime({ store, agents: [agent], leaseMs: 3_000 });
+  const runtime = new SessionRuntime({
+    store,
+    agents: [agent],
+    lease: { leaseMs: 3_000, heartbeatMs: 1_000 },
+  });
   onTestFinished(async () => {
     await runtime.close();
     await store.close();

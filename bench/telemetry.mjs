@@ -1,0 +1,22 @@
+/**
+ * Prints what telemetry() costs an agent while no OpenTelemetry SDK is registered: microseconds per step with it and
+ * without it, in turn, with a model without latency. Never fails: figures are not tests.
+ */
+import { telemetry } from 'onward/telemetry';
+import { interleaved } from './measure.mjs';
+import { onwardLoop } from './scenario.mjs';
+
+const BAR = 1.03;
+
+for (const steps of [1, 10, 100, 1000]) {
+  const figures = await interleaved(onwardLoop(steps, telemetry()), onwardLoop(steps), {
+    units: steps,
+    warmUnits: 60_000,
+    sampleUnits: 5_000,
+    rounds: 61,
+  });
+  const { onward_us: withIt, bare_us: without, quiet_rounds: quietRounds } = figures;
+  const ratio = Number((withIt / without).toFixed(3));
+  const line = { case: 'telemetry without an SDK', steps, with_us: withIt, without_us: without };
+  console.log(JSON.stringify({ ...line, ratio, quiet_rounds: quietRounds, pass: ratio <= BAR }));
+}
