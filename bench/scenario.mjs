@@ -31,12 +31,12 @@ export function addingAgent(steps, ...capabilities) {
     execute: add,
     idempotent: true,
   });
-  const builder = AgentBuilder.base()
+  return AgentBuilder.base()
     .withDriver(scriptedDriver(steps))
     .withTools(tool)
-    .withMaxSteps(steps + 5);
-  for (const capability of capabilities) builder.withCapability(capability);
-  return builder.build();
+    .withMaxSteps(steps + 5)
+    .withCapability(...capabilities)
+    .build();
 }
 
 export function onwardLoop(steps, ...capabilities) {
