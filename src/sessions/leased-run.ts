@@ -182,7 +182,8 @@ export class LeasedRun {
   /** Needs neither dependencies nor hooks, and where it must be, not even the agent. */
   async #end({ loaded, task, journal }: Prepared): Promise<void> {
     const { closeReason } = this.#row;
-    const asked = { journal, ...askedBy(closeReason ?? this.#signals.stopReason ?? '') };
+    const reason = askedBy(closeReason ?? this.#signals.stopReason ?? '');
+    const asked = { journal, origin: { sessionId: this.#row.id }, ...reason };
     const endedBy = (agent: DurableAgent): AgentState =>
       task.kind === 'run'
         ? agent.stop(

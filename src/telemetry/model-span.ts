@@ -28,6 +28,8 @@ export class ModelSpan {
   readonly #draft: StepDraft;
   readonly #beganAt: number;
   readonly #labels: Attributes;
+  /** Whether guards have not passed the message yet: then neither it nor its answer is captured. */
+  readonly #isUnchecked: boolean;
 
   constructor(
     recorder: Recorder,
@@ -35,6 +37,9 @@ export class ModelSpan {
     request: InferenceRequest,
     start: (name: string, kind: SpanKind, attributes: Attributes) => Span,
   ) {
+    const { guards } = recorder.run.agent;
+    const { answeredSteps } = recorder.run.state.execution;
+    this.#isUnchecked = guards !== null && guards.input.length > 0 && answeredSteps === 0;
     const { provider, model } = modelNames(draft.model.driver);
     this.#recorder = recorder;
     this.#draft = draft;
@@ -54,12 +59,9 @@ export class ModelSpan {
     });
   }
 
-  /** A message that guards have not passed yet is not captured. */
   #asked({ system, messages }: InferenceRequest): Attributes {
-    const { run, content } = this.#recorder;
-    const { guards } = run.agent;
-    const isUnchecked = guards !== null && guards.input.length > 0;
-    if (content === null || (isUnchecked && run.state.execution.answeredSteps === 0)) return {};
+    const { content } = this.#recorder;
+    if (content === null || this.#isUnchecked) return {};
     return present({
       'gen_ai.system_instructions': system === null ? null : content.system(system),
       'gen_ai.input.messages': content.messages(messages),
@@ -80,7 +82,7 @@ export class ModelSpan {
         'onward.cost': cost,
         'gen_ai.output.messages':
           // an answer that a guard may block is in no record yet
-          content === null || (run.agent.guards?.output.length ?? 0) > 0
+          content === null || this.#isUnchecked || (run.agent.guards?.output.length ?? 0) > 0
             ? null
             : content.answer(response),
       }),

@@ -48,7 +48,6 @@ export class RunRecorder implements RunObservation, Recorder {
     const { parent, links } = placeOf(run, behind && behind.#context);
     this.run = run;
     this.instruments = instruments;
-    this.content = captures ? new Content(run.redactor) : null;
     this.common = {
       'gen_ai.agent.name': agent.name,
       'gen_ai.conversation.id':
@@ -73,6 +72,8 @@ export class RunRecorder implements RunObservation, Recorder {
       },
       parent,
     );
+    // what is not sampled needs no content
+    this.content = captures && this.#span.isRecording() ? new Content(run.redactor) : null;
     this.#context = trace.setSpan(parent, this.#span);
     this.traceparent = traceparentOf(this.#span.spanContext());
     this.#beganAt = run.now();

@@ -38,7 +38,7 @@ export function traceparentOf(span: SpanContext | undefined): string | null {
 }
 
 /** Reads a stored span context; null if there is none, or it is broken. */
-export function spanContextOf(stored: string | undefined): SpanContext | null {
+function spanContextOf(stored: string | undefined): SpanContext | null {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(stored ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
@@ -67,8 +67,8 @@ export interface Place {
 
 /**
  * Places the span of a run. A later run of an execution continues the trace of the first one, in any process. In a
- * worker the active context is that of whoever woke it, so that the run of a session takes the stored context of its
- * sender.
+ * worker the active context may be that of another session, so that the run of a session takes the context that was
+ * stored with its message.
  */
 export function placeOf(run: Run, behind: Context | null): Place {
   const active = context.active();

@@ -44,7 +44,7 @@ export interface Otlp {
 }
 
 /** An OTLP receiver over HTTP in this process. */
-export async function receiver(): Promise<Otlp & { readonly flush: { by: Sdk | null } }> {
+async function receiver(): Promise<Otlp & { readonly flush: { by: Sdk | null } }> {
   const bodies: { readonly path: string; readonly text: string }[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -75,7 +75,7 @@ it('what guards block is not captured, whether a guard runs beside the model or 
     check: ({ text: given }: { readonly text: string }) =>
       given.includes(text) ? { block: 'no' as const } : undefined,
   });
-  const asked = await talking('redacted', final('fine'))
+  const asked = await talking('redacted', final('ECHO-IN'))
     .withCapability(guardInput({ ...blocks('CANARY-IN'), parallel: true }))
     .build()
     .run('CANARY-IN');
@@ -87,6 +87,7 @@ it('what guards block is not captured, whether a guard runs beside the model or 
   expect(named(await otlp.spans(), 'chat')).toHaveLength(2);
   expect(otlp.text()).not.toContain('CANARY-IN');
   expect(otlp.text()).not.toContain('CANARY-OUT');
+  expect(otlp.text()).not.toContain('ECHO-IN');
 });
 
 it('D92: what a span holds does not grow with the conversation', async () => {

@@ -175,3 +175,20 @@ it('sessions do not mix: each run belongs to its own request, or to none', async
   expect(tree('c')).toEqual(run);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(4);
 });
+
+it('a paused session that is stopped ends in its trace', async () => {
+  const otlp = await observedHere();
+  const agent = tracedAgent([toolCall('pay')], () => null);
+  const runtime = runtimeOn(memoryPlace().open(), agent);
+  await runtime.create({ id: 's', ...ann });
+  await runtime.send('s', 'go', waiting);
+  await runtime.stop('s', waiting);
+  const spans = await otlp.spans();
+  expect(treeOf(spans)).toEqual([
+    'invoke_agent bank',
+    '  chat gpt-5',
+    '  invoke_agent bank',
+    '    execute_tool pay !aborted',
+  ]);
+  for (const { attributes } of spans) expect(attributes['gen_ai.conversation.id']).toBe('s');
+});
