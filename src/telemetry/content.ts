@@ -56,8 +56,8 @@ export class Content {
       ...this.#parts(typeof content === 'string' ? content : ''),
       ...calls.map(({ id, name, args, argsRaw }) => ({
         type: 'tool_call',
-        ...(id && { id: String(id) }),
-        name: this.text(String(name)),
+        ...(id && { id }),
+        name: this.text(name),
         arguments: this.value(argsRaw ?? args ?? {}),
       })),
     ];

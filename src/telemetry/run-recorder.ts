@@ -51,9 +51,7 @@ export class RunRecorder implements RunObservation, Recorder {
     this.common = {
       'gen_ai.agent.name': agent.name,
       'gen_ai.conversation.id':
-        run.origin?.sessionId ??
-        (behind?.common['gen_ai.conversation.id'] as string | undefined) ??
-        state.agentId,
+        run.origin?.sessionId ?? behind?.common['gen_ai.conversation.id'] ?? state.agentId,
       'onward.execution.id': state.execution.id,
     };
     this.#span = tracer().startSpan(

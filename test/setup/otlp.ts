@@ -58,15 +58,15 @@ async function receiver(): Promise<Otlp & { readonly flush: { by: Sdk | null } }
   await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
   onTestFinished(() => void server.close());
   const flush: { by: Sdk | null } = { by: null };
-  const read = (path: string): readonly any[] =>
-    bodies.filter((body) => body.path === path).map(({ text }) => JSON.parse(text));
+  const read = (path: string): readonly unknown[] =>
+    bodies.filter((body) => body.path === path).map(({ text }) => JSON.parse(text) as unknown);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     flush,
     text: () => bodies.map(({ text }) => text).join('\n'),
     async spans() {
       await flush.by?.flush();
-      return read('/v1/traces')
+      return (read('/v1/traces') as readonly TraceBody[])
         .flatMap(({ resourceSpans }) => resourceSpans)
         .flatMap(({ scopeSpans }) => scopeSpans)
         .flatMap(({ spans }) => spans)
@@ -75,20 +75,18 @@ async function receiver(): Promise<Otlp & { readonly flush: { by: Sdk | null } }
     },
     async points() {
       await flush.by?.flush();
-      const last = read('/v1/metrics').at(-1)?.resourceMetrics ?? [];
-      return last
-        .flatMap(({ scopeMetrics }: any) => scopeMetrics)
-        .flatMap(({ metrics }: any) => metrics)
-        .flatMap((metric: any) => {
-          const { dataPoints } = metric.histogram ?? metric.sum ?? metric.gauge;
-          return dataPoints.map((point: any) => ({
-            metric: metric.name,
-            unit: metric.unit,
+      return ((read('/v1/metrics') as readonly MetricBody[]).at(-1)?.resourceMetrics ?? [])
+        .flatMap(({ scopeMetrics }) => scopeMetrics)
+        .flatMap(({ metrics }) => metrics)
+        .flatMap(({ name, unit, histogram, sum, gauge }) =>
+          ((histogram ?? sum ?? gauge)?.dataPoints ?? []).map((point) => ({
+            metric: name,
+            unit,
             attributes: attributesOf(point.attributes),
             value: Number(point.sum ?? point.asDouble ?? point.asInt),
             count: Number(point.count ?? 1),
-          }));
-        });
+          })),
+        );
     },
   };
 }
@@ -102,19 +100,70 @@ export async function observedHere(options?: Parameters<typeof startSdk>[1]): Pr
   return otlp;
 }
 
-function spanOf(span: any): ReceivedSpan {
+type WireAttributes = readonly { readonly key: string; readonly value: WireValue }[];
+
+interface WireValue {
+  readonly stringValue?: string;
+  readonly intValue?: string | number;
+  readonly doubleValue?: number;
+  readonly boolValue?: boolean;
+  readonly arrayValue?: { readonly values?: readonly WireValue[] };
+}
+
+type WireSpan = Pick<ReceivedSpan, 'name' | 'kind' | 'traceId' | 'spanId'> & {
+  readonly parentSpanId?: string;
+  readonly attributes: WireAttributes;
+  readonly events?: readonly { readonly name: string; readonly attributes: WireAttributes }[];
+  readonly links?: ReceivedSpan['links'];
+  readonly status?: { readonly code?: number; readonly message?: string };
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+};
+
+interface TraceBody {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly WireSpan[] }[];
+  }[];
+}
+
+interface WirePoints {
+  readonly dataPoints: readonly {
+    readonly attributes: WireAttributes;
+    readonly sum?: number;
+    readonly asDouble?: number;
+    readonly asInt?: string | number;
+    readonly count?: string | number;
+  }[];
+}
+
+interface MetricBody {
+  readonly resourceMetrics: readonly {
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly {
+        readonly name: string;
+        readonly unit: string;
+        readonly histogram?: WirePoints;
+        readonly sum?: WirePoints;
+        readonly gauge?: WirePoints;
+      }[];
+    }[];
+  }[];
+}
+
+function spanOf(span: WireSpan): ReceivedSpan {
+  const { name, kind, traceId, spanId, parentSpanId = '', events = [], links = [] } = span;
   return {
-    name: span.name,
-    kind: span.kind,
-    traceId: span.traceId,
-    spanId: span.spanId,
-    parentSpanId: span.parentSpanId ?? '',
+    name,
+    kind,
+    traceId,
+    spanId,
+    parentSpanId,
     attributes: attributesOf(span.attributes),
-    events: (span.events ?? []).map(({ name, attributes }: any) => ({
-      name,
-      attributes: attributesOf(attributes),
+    events: events.map((event) => ({
+      name: event.name,
+      attributes: attributesOf(event.attributes),
     })),
-    links: (span.links ?? []).map(({ traceId, spanId }: any) => ({ traceId, spanId })),
+    links: links.map((link) => ({ traceId: link.traceId, spanId: link.spanId })),
     isError: span.status?.code === 2,
     message: span.status?.message ?? '',
     began: BigInt(span.startTimeUnixNano),
@@ -122,13 +171,13 @@ function spanOf(span: any): ReceivedSpan {
   };
 }
 
-const attributesOf = (list: readonly any[] = []): Attributes =>
+const attributesOf = (list: WireAttributes = []): Attributes =>
   Object.fromEntries(list.map(({ key, value }) => [key, valueOf(value)]));
 
-function valueOf(value: any): Value {
-  if (value.arrayValue) return (value.arrayValue.values ?? []).map(valueOf);
-  if (value.intValue !== undefined) return Number(value.intValue);
-  return value.stringValue ?? value.doubleValue ?? value.boolValue;
+function valueOf({ stringValue, intValue, doubleValue, boolValue, arrayValue }: WireValue): Value {
+  if (arrayValue) return (arrayValue.values ?? []).map(valueOf);
+  if (intValue !== undefined) return Number(intValue);
+  return stringValue ?? doubleValue ?? boolValue ?? '';
 }
 
 /** The spans as an indented list; a span whose parent did not arrive is a root. */

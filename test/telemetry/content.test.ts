@@ -48,8 +48,11 @@ it('captures content redacted, in the form of the conventions', async () => {
   for (const text of words) expect(otlp.text()).toContain(text);
   for (const secret of secrets) expect(otlp.text()).not.toContain(secret);
   const [, , last] = named(spans, 'chat');
-  const messages = JSON.parse(String(last?.attributes['gen_ai.input.messages']));
-  expect(messages.map(({ role, parts }: any) => [role, parts[0].type])).toEqual([
+  const messages = JSON.parse(String(last?.attributes['gen_ai.input.messages'])) as {
+    readonly role: string;
+    readonly parts: readonly { readonly type: string }[];
+  }[];
+  expect(messages.map(({ role, parts }) => [role, parts[0]?.type])).toEqual([
     ['user', 'text'],
     ['assistant', 'tool_call'],
     ['tool', 'tool_call_response'],

@@ -1,6 +1,6 @@
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-node';
-import { AgentBuilder, createAgent, type InferenceDriver } from 'onward';
+import { AgentBuilder, createAgent, type InferenceDriver, type ToolContext } from 'onward';
 import { mcp } from 'onward/mcp';
 import { telemetry } from 'onward/telemetry';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
@@ -25,7 +25,7 @@ it('the context is active in tools, drivers and streams, also after a wait', asy
     async *stream(request, options) {
       await later();
       span('POST api.openai.com');
-      yield* script.stream!(request, options);
+      yield* script.stream(request, options);
     },
   };
   const agent = AgentBuilder.base()
@@ -113,7 +113,7 @@ it('an MCP server gets the trace context of its call, and no other tool sees it'
   const agent = createAgent({
     name: 'shop',
     driver: DeterministicDriver.fromSteps(toolCall('st__trace'), toolCall('own'), final('done')),
-    tools: [mockTool('own', (_args: unknown, { traceHeaders }: any) => traceHeaders)],
+    tools: [mockTool('own', (_args: unknown, { traceHeaders }: ToolContext) => traceHeaders)],
     capabilities: [capability, telemetry()],
   });
   onTestFinished(() => agent.close());

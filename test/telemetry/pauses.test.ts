@@ -30,7 +30,7 @@ const bank = (...script: readonly ScenarioStep[]): Agent =>
     .withDriver(model(...script))
     .withTools(pay, ask, mockTool('look', 'seen'))
     .withCapability(telemetry())
-    .build() as Agent;
+    .build();
 
 const stored = (state: AgentState): never => JSON.parse(JSON.stringify(state)) as never;
 
@@ -58,7 +58,7 @@ it('an approved and a denied call of a step that began in another process', asyn
 it('a question of a tool has a span for each time that it runs', async () => {
   const otlp = await observedHere();
   const paused = await bank(toolCall('ask')).run('go');
-  const [{ inputId = '' } = {}] = paused.pendingInputs;
+  const inputId = paused.pendingInputs[0]?.inputId ?? '';
   const state = await bank(final('done')).resume(stored(paused), {
     inputs: { [inputId]: { action: 'accept', content: {} } },
   });
@@ -87,7 +87,7 @@ it('an approval inside an agent behind a tool links its runs', async () => {
       .withCapability(telemetry())
       .build();
   const paused = await root([toolCall('pay')], [toolCall('clerk', { input: 'Pay.' })]).run('go');
-  const [{ callId = '' } = {}] = paused.pendingApprovals;
+  const callId = paused.pendingApprovals[0]?.callId ?? '';
   const state = await root([final('paid')], [final('done')]).resume(stored(paused), {
     approvals: { [callId]: approve },
   });

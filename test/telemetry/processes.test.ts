@@ -40,7 +40,7 @@ it('an approval in another process continues the trace of the request', async ()
   const { otlp, runtime } = await left('pay', 'waiting approval');
   const paused = await runtime.get('s', ann);
   expect(JSON.stringify(paused)).not.toContain('traceparent');
-  const [{ callId = '' } = {}] = paused.pendingApprovals;
+  const callId = paused.pendingApprovals[0]?.callId ?? '';
   const done = await runtime.approve('s', callId, waiting);
   expect(done.status).toBe('completed');
   const spans = await otlp.spans();
@@ -117,7 +117,7 @@ it('a worker that hands over ends its span, and the next one continues the trace
   await first.create({ id: 's', ...ann });
   await first.send('s', 'go', ann);
   await begun;
-  await first.close({ graceMs: 10 } as never);
+  await first.close({ graceMs: 10 });
   const second = runtimeOn(
     place.open(),
     tracedAgent([final('done')], () => 'unhung'),

@@ -1,5 +1,11 @@
 import * as fc from 'fast-check';
-import { AgentBuilder, ErrorPolicy, type AgentState, type InferenceDriver } from 'onward';
+import {
+  AgentBuilder,
+  ErrorPolicy,
+  type AgentState,
+  type InferenceDriver,
+  type ToolContext,
+} from 'onward';
 import { telemetry } from 'onward/telemetry';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
@@ -20,8 +26,8 @@ const agentWith = (driver: InferenceDriver) =>
       mockTool('look', 'seen'),
       mockTool('bad', () => Promise.reject(new Error('broken'))),
       mockTool('pay', 'paid', { needsApproval: true }),
-      mockTool('stop', (_args: unknown, context: any) => context.requestStop('enough')),
-      mockTool('pause', (_args: unknown, context: any) => context.requestPause('later')),
+      mockTool('stop', (_args: unknown, context: ToolContext) => context.requestStop('enough')),
+      mockTool('pause', (_args: unknown, context: ToolContext) => context.requestPause('later')),
       AgentBuilder.base()
         .withName('clerk')
         .withDriver({

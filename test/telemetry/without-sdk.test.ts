@@ -1,5 +1,5 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api';
-import { AgentBuilder } from 'onward';
+import { AgentBuilder, type ToolContext } from 'onward';
 import { runtimeMetrics, telemetry } from 'onward/telemetry';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -34,7 +34,7 @@ it('records nothing in the state, and gives tools no headers', async () => {
   const state = await AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(toolCall('look'), final('done')))
     .withTools(
-      mockTool('look', (_args: unknown, { traceHeaders }: any) => (headers = traceHeaders)),
+      mockTool('look', (_args: unknown, { traceHeaders }: ToolContext) => (headers = traceHeaders)),
     )
     .withCapability(telemetry())
     .build()
@@ -76,7 +76,7 @@ it('an SDK that fails changes no run', async () => {
   trace.setGlobalTracerProvider({
     getTracer: () => ({ startSpan: broken, startActiveSpan: broken }),
   });
-  onTestFinished(() => void trace.disable());
+  onTestFinished(() => trace.disable());
   expect((await agent(final('done')).run('go')).output).toBe('done');
   let started = 0;
   const span = new Proxy(
