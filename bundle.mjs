@@ -26,6 +26,7 @@ const bundle = await rolldown({
     'react/jsx-runtime',
     'jiti',
     /^@modelcontextprotocol\//,
+    '@opentelemetry/api',
     /^node:/,
   ],
   // for what the command line is made of; a test holds that the core asks Node for nothing
