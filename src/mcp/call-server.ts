@@ -25,6 +25,7 @@ export interface CallTarget {
 }
 
 type Result = Readonly<Record<string, unknown>>;
+type TraceHeaders = NonNullable<ToolContext['traceHeaders']>;
 
 /** Answers that a call is sent with. */
 interface Round {
@@ -54,7 +55,7 @@ export async function callServer(
   if (input && !earlier)
     throw mcpFailure('input_required', `${whatOf(target)} cannot be continued by this version.`);
   const answers = new Map(Object.entries(input?.answers ?? {}));
-  const call = begun(target, args, earlier, answers, context.traceHeaders);
+  const call = begun(target, args, earlier, answers, context.traceHeaders ?? {});
   let turn;
   try {
     turn = await call.next(context.signal, context.progress);
@@ -84,7 +85,7 @@ function begun(
   args: unknown,
   earlier: InputState | null,
   answers: ReadonlyMap<string, InputAnswer>,
-  trace: ToolContext['traceHeaders'],
+  trace: TraceHeaders,
 ): OpenCall {
   const { calls } = target.connection;
   if (earlier?.kind !== 'held')
@@ -128,7 +129,7 @@ function sender(
   target: CallTarget,
   args: unknown,
   first: Round,
-  trace: ToolContext['traceHeaders'],
+  trace: TraceHeaders,
 ): Parameters<Calls['start']>[0] {
   const { connection, tool, definition, isRepeatable } = target;
   const call = {

@@ -32,7 +32,7 @@ export interface ToolContext<Deps = {}> {
    * W3C trace headers for requests of this call, such as `traceparent`; empty without `telemetry()`. Read them while
    * `execute` runs.
    */
-  readonly traceHeaders: Readonly<Record<string, string>>;
+  readonly traceHeaders?: Readonly<Record<string, string>>;
   /**
    * Reports progress, such as `{ progress: 3, total: 10, message: 'Reading' }`, as a `ToolProgress` event. At most one
    * report per second is passed on.
