@@ -25,6 +25,7 @@ const options = {
     'react/jsx-runtime',
     'jiti',
     /^@modelcontextprotocol\//,
+    '@opentelemetry/api',
     /^node:/,
   ],
   // for what the command line is made of; a test holds that the core asks Node for nothing

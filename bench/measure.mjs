@@ -23,7 +23,11 @@ const MIN_QUIET_ROUNDS = 7;
  * over the quiet rounds where there are enough. Warm-up and samples are counted in units: short runs are as warm as
  * long ones and collect garbage as often.
  */
-export async function interleaved(ours, bare, { units, warmUnits, sampleUnits, rounds }) {
+export async function interleaved(
+  ours,
+  bare,
+  { units, warmUnits, sampleUnits, rounds, digits = 1 },
+) {
   const runs = Math.max(1, Math.ceil(sampleUnits / units));
   const sample = async (work) => {
     // no case pays for the young garbage of another; a full collection would throw away compiled code
@@ -50,7 +54,7 @@ export async function interleaved(ours, bare, { units, warmUnits, sampleUnits, r
   return {
     onward_us: round(median(counted.map((one) => one.ours))),
     bare_us: round(median(counted.map((one) => one.bare)), 3),
-    ratio: round(median(counted.map((one) => one.ours / one.bare)), 1),
+    ratio: round(median(counted.map((one) => one.ours / one.bare)), digits),
     quiet_rounds: quiet.length,
   };
 }

@@ -23,7 +23,7 @@ export const scriptedDriver = (steps) => ({
 });
 
 /** Adds numbers until its script is through; `idempotent`, so that it may begin again after a crash. */
-export function addingAgent(steps) {
+export function addingAgent(steps, ...capabilities) {
   const tool = defineTool({
     name: 'add',
     description: 'Adds two numbers.',
@@ -35,11 +35,12 @@ export function addingAgent(steps) {
     .withDriver(scriptedDriver(steps))
     .withTools(tool)
     .withMaxSteps(steps + 5)
+    .withCapability(...capabilities)
     .build();
 }
 
-export function onwardLoop(steps) {
-  const agent = addingAgent(steps);
+export function onwardLoop(steps, ...capabilities) {
+  const agent = addingAgent(steps, ...capabilities);
   return async () => {
     const state = await agent.run(PROMPT);
     if (state.output !== 'done' || state.stepCount !== steps) throw new Error('bad run');

@@ -13,7 +13,7 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting', 'queues', 'capabilities'],
+  ['trace', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
   ['mcp'],
   ['ui'],
   ['react'],
@@ -87,11 +87,13 @@ describe('source layout', () => {
     const used = sources.flatMap(({ file, text }) =>
       importsOf(text)
         .filter((path) => !path.startsWith('.') && !(usesNode(file) && path.startsWith('node:')))
-        // the console and react modules use React in many files
+        // the console, react and telemetry modules use their package in many files
         .map((path) =>
           /^react(?:-dom)?(?:$|\/)/.test(path)
             ? `react in ${moduleOf(file)}/`
-            : `${path} in ${file}`,
+            : path === '@opentelemetry/api'
+              ? `${path} in ${moduleOf(file)}/`
+              : `${path} in ${file}`,
         ),
     );
     expect([...new Set(used)].toSorted()).toEqual([
@@ -101,6 +103,7 @@ describe('source layout', () => {
       '@modelcontextprotocol/server in mcp/server/mcp-server.ts',
       '@modelcontextprotocol/server in mcp/server/wire-call.ts',
       '@modelcontextprotocol/server/stdio in mcp/server/mcp-server.ts',
+      '@opentelemetry/api in telemetry/',
       '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
       'bullmq in queues/bullmq/bull-link.ts',
       'commander in cli/process-commands.ts',

@@ -40,11 +40,11 @@ describe('examples', () => {
     }).toEqual(parts('01-hello-agent.ts'));
   });
 
-  it('the built support agent prints its explanation', () => {
-    const { stdout, status } = spawnSync(process.execPath, ['build/examples/00-support-agent.js'], {
+  it.each(['00-support-agent', '08-print-spans'])('%s prints the same once built', (name) => {
+    const { stdout, status } = spawnSync(process.execPath, [`build/examples/${name}.js`], {
       encoding: 'utf8',
     });
     expect(status).toBe(0);
-    expect(steady(stdout)).toBe(parts('00-support-agent.ts').prints);
+    expect(steady(stdout)).toBe(parts(`${name}.ts`).prints);
   });
 });

@@ -228,6 +228,14 @@ describe('without optional packages', () => {
     rmSync(join(project, 'onward.config.mjs'));
   });
 
+  it('telemetry names the package to install when it is imported', () => {
+    const said = printed(`
+      await import('onward/telemetry').catch((error) =>
+        console.log(error.code, /package '(\\S+)'/.exec(error.message)[1]));
+    `);
+    expect(said).toBe('ERR_MODULE_NOT_FOUND @opentelemetry/api');
+  });
+
   it('the Pusher broadcaster loads, and its first call names the package to install', () => {
     const said = printed(`
       import { pusherBroadcaster } from 'onward/broadcasting/pusher';

@@ -51,6 +51,7 @@ describe('public API', () => {
       './broadcasting/pusher',
       './broadcasting/use-chat',
       './capabilities',
+      './telemetry',
       './mcp',
       './mcp/server',
       './ui',

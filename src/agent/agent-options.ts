@@ -18,6 +18,7 @@ import type { PrepareStep, StepPreparer } from './prepare-step.ts';
 import type { AnyCapability, ComposedHooks, CriterionList, HookList } from './hooks.ts';
 import type { ToolFinder } from './offered-tools.ts';
 import type { AgentGuards } from './guard.ts';
+import type { RunObserver } from './run-observer.ts';
 import type { NamedSource } from './sourced-tools.ts';
 
 /** Output type of an agent: the type of its response format, or text without one. */
@@ -119,6 +120,8 @@ export interface AgentDefinition {
   readonly toolFinder: ToolFinder | null;
   /** Guards of the capabilities; null without one, which costs nothing. */
   readonly guards: AgentGuards | null;
+  /** Watches the runs; null without one, which costs nothing. */
+  readonly observer: RunObserver | null;
   /** Capabilities that hold connections. */
   readonly closable: readonly AnyCapability[];
   /** Whether any of the tools is an agent. */

@@ -5,7 +5,7 @@ import type { Grants } from '../continuation/grants.ts';
 import { isRecord } from '../json.ts';
 import type { AnySchema } from '../tools/schema.ts';
 import type { AllOf, AnyTool, Call, CallsOf, DepsOf, Tool } from '../tools/tool.ts';
-import { judgeStart, perform, takeStep } from './agent-loop.ts';
+import { judgeStart, takeStep } from './agent-loop.ts';
 import type { AgentDefinition, AgentOptions, Answer } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { announceStart, end } from './announce-run.ts';
@@ -30,6 +30,8 @@ import { agentAsTool, type AgentArgs, type AsToolOptions } from './nested-agent.
 import { keepForNextStep } from './open-run.ts';
 import { restoreState } from './restore-state.ts';
 import { handover } from './iterate-run.ts';
+import { performObserved } from './perform-observed.ts';
+import { observed } from './run-observer.ts';
 import type { RunStream } from './run-stream.ts';
 import { isResume, streamRun } from './stream-run.ts';
 import { Run } from './run.ts';
@@ -171,16 +173,16 @@ function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
   const agent = Object.freeze({
     name: definition.name,
     run: async (input: RunInput, given: DurableOptions = {}) =>
-      perform(starting(input, given), false),
+      performObserved(starting(input, given), false),
 
     async resume(input: AgentState | AgentStateJSON, given: DurableOptions = {}) {
       const run = await openResumed(definition, bus, input, given);
-      return perform(run, true);
+      return performObserved(run, true);
     },
 
     async *iterate(input: RunInput, given: DurableOptions = {}) {
       const run = starting(input, given);
-      yield* handover(run, (afterStep) => perform(run, false, afterStep));
+      yield* handover(run, (afterStep) => performObserved(run, false, afterStep));
     },
 
     stream: (input: RunInput | ResumeInput, given: DurableOptions = {}) =>
@@ -194,18 +196,20 @@ function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
       if (state.status === 'paused') throw openExecution(state, 'nextStep');
       const run = isNew ? starting(state, given) : new Run(definition, bus, state, given);
       if (!isNew) continueByHand(run);
-      try {
-        if (isNew) {
-          announceStart(run, false);
-          judgeStart(run, false);
+      return observed(run, !isNew, async () => {
+        try {
+          if (isNew) {
+            announceStart(run, false);
+            judgeStart(run, false);
+          }
+          if (run.state.status === 'in_progress') await takeStep(run);
+        } finally {
+          run.dispose();
         }
-        if (run.state.status === 'in_progress') await takeStep(run);
-      } finally {
-        run.dispose();
-      }
-      if (run.state.status === 'in_progress') keepForNextStep(run);
-      else end(run);
-      return run.state;
+        if (run.state.status === 'in_progress') keepForNextStep(run);
+        else end(run);
+        return run.state;
+      });
     },
 
     hasNextStep(input: AgentState | AgentStateJSON) {

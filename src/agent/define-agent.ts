@@ -95,6 +95,7 @@ export function defineAgent(
     toolSources,
     toolFinder: finderOf(capabilities, tools),
     guards: guardsOf(capabilities),
+    observer: observerOf(capabilities),
     closable: capabilities.filter((c) => c.close !== undefined),
     callsAgents: callsAgents(tools),
     activeTools: options.activeTools ?? null,
@@ -131,6 +132,12 @@ function finderOf(
   const { toolFinder = null } = first ?? {};
   for (const name of toolFinder?.reserved ?? []) if (tools.has(name)) throw duplicateTool(name);
   return toolFinder;
+}
+
+function observerOf(capabilities: readonly AnyCapability[]): AgentDefinition['observer'] {
+  const [first, second] = capabilities.filter(({ observer }) => observer !== undefined);
+  if (second) throw invalidOption('capabilities', second.name, 'at most one with an observer');
+  return first?.observer ?? null;
 }
 
 const promptOf = (prompt: AgentOptions['systemPrompt'] = ''): SystemPrompt =>

@@ -6,7 +6,6 @@ import type { JsonSchema } from '../tools/schema.ts';
 import type { AnyAgent } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { createAgent, partsOf } from './agent.ts';
-import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Answers, GivenAnswer } from './approval-answer.ts';
 import { holdCapabilities } from './close-capabilities.ts';
@@ -15,6 +14,7 @@ import { openIdle, openNew, openResumed, stopOpen, type StopOptions } from './en
 import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
 import type { DurableOptions, ResumeOptions } from './run-options.ts';
+import { performObserved } from './perform-observed.ts';
 
 type WithJournal = DurableOptions & { readonly journal: Journal };
 
@@ -32,6 +32,8 @@ export interface DurableAgent {
   readonly compacts: boolean;
   /** Keeps the connections of the agent; the returned function closes those that nothing else keeps. */
   hold(): () => Promise<void>;
+  /** Trace context of the caller, stored with what a session is asked to do; absent without one. */
+  trace(): { readonly traceparent?: string };
   /** Limits that grants can raise. */
   readonly grantLimits: readonly GrantLimit[];
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
@@ -60,10 +62,14 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
     responseSchema: definition.response?.format.schema ?? null,
     compacts: definition.compaction !== null,
     hold: () => holdCapabilities(definition),
+    trace() {
+      const traceparent = definition.observer?.traceparent() ?? null;
+      return traceparent === null ? {} : { traceparent };
+    },
     grantLimits: grantLimitsOf(definition),
-    run: async (state, options) => perform(openNew(definition, bus, state, options), false),
+    run: async (state, options) => performObserved(openNew(definition, bus, state, options), false),
     resume: async (state, options) =>
-      perform(await openResumed(definition, bus, state, options), true),
+      performObserved(await openResumed(definition, bus, state, options), true),
     open: (state, options) => openIdle(definition, bus, state, options),
     stop: (state, options) => stopOpen(definition, bus, state, options),
     async checkResume(state, options) {

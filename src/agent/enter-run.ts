@@ -13,6 +13,7 @@ import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { checkAgentName } from './nested-agent.ts';
 import { reopen, startExecution, continueRun, continueInTime } from './open-run.ts';
 import { Run } from './run.ts';
+import { observeStop } from './run-observer.ts';
 import type { DurableOptions } from './run-options.ts';
 import { StepDraft } from './step-draft.ts';
 
@@ -146,17 +147,19 @@ export function stopOpen(
   const { by, at = isoTime(run.now()) } = options;
   run.cancellation.cancel({ by: 'user', reason, at, ...(by !== undefined && { requestedBy: by }) });
   const { unfinishedStep } = state;
-  if (unfinishedStep)
-    closeStep(
-      run,
-      StepDraft.reopened(run, unfinishedStep, (json) => AgentState.from(json as never)),
-    ); // our own JSON
-  else {
-    const outcome = resolveOutcome(run, run.now());
-    settle(run, outcome, null, null);
-    if (run.events.wants('ContinuationEvaluated'))
-      run.events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
-  }
+  observeStop(run, () => {
+    if (unfinishedStep)
+      closeStep(
+        run,
+        StepDraft.reopened(run, unfinishedStep, (json) => AgentState.from(json as never)),
+      ); // our own JSON
+    else {
+      const outcome = resolveOutcome(run, run.now());
+      settle(run, outcome, null, null);
+      if (run.events.wants('ContinuationEvaluated'))
+        run.events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
+    }
+  });
   run.dispose();
   end(run, run.previousStatus);
   return run.state;

@@ -39,6 +39,8 @@ export interface Execution {
   readonly firstMessage: number;
   /** Usage of nested agents, included in `usage` and `cost`; absent without nested agents. */
   readonly family?: readonly FamilyShare[];
+  /** W3C trace context of the first observed run, so that later runs continue its trace; absent if none was traced. */
+  readonly traceparent?: string;
 }
 
 /** Totals of the whole session, over all its executions. */
@@ -162,6 +164,7 @@ export function bookExecution(
   };
   if (failures.failingTools !== undefined) next.failingTools = failures.failingTools;
   if (e.grantLog !== undefined) next.grantLog = e.grantLog;
+  if (e.traceparent !== undefined) next.traceparent = e.traceparent;
   if (family !== null) next.family = addShares(e.family, family);
   else if (e.family !== undefined) next.family = e.family;
   return next;

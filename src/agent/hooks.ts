@@ -8,6 +8,7 @@ import type { ToolFinder } from './offered-tools.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
 import type { AnyPrepareStep, PrepareStep } from './prepare-step.ts';
+import type { RunObserver } from './run-observer.ts';
 
 export interface HookContext<Deps = {}> {
   readonly agentId: string;
@@ -87,6 +88,8 @@ export interface AnyCapability {
   readonly toolFinder?: ToolFinder;
   /** Checks of messages, answers and calls; `guardInput()` and its siblings make them. */
   readonly guards?: readonly AgentGuard[];
+  /** Watches the runs. At most one capability of an agent has it; `telemetry()` makes one. */
+  readonly observer?: RunObserver;
   /** For types only; never set. */
   readonly '~needs'?: ((deps: never) => void) | undefined;
   readonly '~call'?: Call | undefined;

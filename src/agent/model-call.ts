@@ -20,6 +20,10 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
   const guards = run.agent.guards === null ? null : await guardsOf(run, draft, run.agent.guards);
   const answer = new ModelAnswer(run, draft, guards?.holds ?? false);
   const { offered } = draft;
+  const infer = (given: InferenceRequest): Promise<InferenceResponse> =>
+    run.observation === null
+      ? answer.infer(given)
+      : run.observation.modelCall(draft, given, () => answer.infer(given));
   let returned: InferenceResponse | null = null;
   try {
     const { modelCall } = run.agent.hooks;
@@ -32,12 +36,12 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
               async (given) => {
                 draft.offered =
                   given.tools === request.tools ? offered : toolsSent(offered, given.tools);
-                return answer.noted(await answer.infer(given));
+                return answer.noted(await infer(given));
               },
               run.hookContext,
             ),
           )
-        : answer.infer(request);
+        : infer(request);
     returned = guards ? await guards.around(answer, call) : await call();
     await guards?.after(returned);
     draft.steering = steeringOf(run, draft);

@@ -4,7 +4,7 @@ import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { sentence } from '../sentence.ts';
 import type { AnyTool } from '../tools/tool.ts';
-import { perform } from './agent-loop.ts';
+import { performObserved } from './perform-observed.ts';
 import { AgentState } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 import { FamilyAccount } from './family-account.ts';
@@ -47,7 +47,7 @@ export async function runNested(
 function runChild(child: Run, paused: AgentState | undefined): Promise<AgentState> {
   if (paused) continueRun(child);
   else startExecution(child, child.parent?.state.execution.id);
-  return perform(child, paused !== undefined);
+  return performObserved(child, paused !== undefined);
 }
 
 function firstState(parent: Run, args: unknown): AgentState {

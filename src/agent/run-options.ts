@@ -4,6 +4,7 @@ import type { EventListener } from '../events/agent-event.ts';
 import type { Answers, Approvals } from './approval-answer.ts';
 import type { Journal } from './journal.ts';
 import type { Inputs, InputsGiven } from './open-inputs.ts';
+import type { RunOrigin } from './run-observer.ts';
 
 /** Options of all methods that run an agent. Without `ToolName` they fit every agent. */
 export interface RunOptions<ToolName extends string = never> {
@@ -38,6 +39,7 @@ export type WithDeps<Options, Deps> = {} extends Deps
 export interface DurableOptions extends ResumeOptions<string> {
   readonly deps?: Readonly<Record<string, unknown>>;
   readonly journal?: Journal;
+  readonly origin?: RunOrigin;
   /** Stored answers with who gave them, in place of `approvals`. */
   readonly answers?: Answers;
   /** Stored answers to questions, in place of `inputs`. */

@@ -21,6 +21,7 @@ import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
 import type { DurableOptions } from './run-options.ts';
 import { offeredTools, type OfferedTools } from './offered-tools.ts';
+import type { RunObservation, RunObserver, RunOrigin } from './run-observer.ts';
 import type { LoadedTools } from './sourced-tools.ts';
 import { noInputs, type InputsGiven } from './open-inputs.ts';
 
@@ -50,6 +51,12 @@ export class Run implements CallFrame {
   inputs: InputsGiven;
   /** Null outside of a session. */
   readonly journal: Journal | null;
+  /** Null outside of a session, and in nested agents. */
+  readonly origin: RunOrigin | null;
+  /** Also that of the parent, if this agent has none. */
+  readonly observer: RunObserver | null;
+  /** Null if nothing records this run, which costs nothing. */
+  observation: RunObservation | null = null;
   /** Call ids used in this execution. */
   usedIds: Set<string> = new Set();
   /** Status of the state at the start of the run. */
@@ -108,6 +115,8 @@ export class Run implements CallFrame {
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.inputs = parent?.inputs ?? options.givenInputs ?? noInputs;
     this.journal = options.journal ?? null;
+    this.origin = options.origin ?? null;
+    this.observer = agent.observer ?? parent?.observer ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;
     this.events = new RunEvents({
@@ -153,6 +162,10 @@ export class Run implements CallFrame {
 
   async earlierResult(messageId: string): Promise<Message | null> {
     return (await this.journal?.earlierResult?.(messageId)) ?? null;
+  }
+
+  get traceHeaders(): Readonly<Record<string, string>> {
+    return this.observation?.traceHeaders ?? {};
   }
 
   record(report: ErrorReport): ErrorRecord {

@@ -42,6 +42,7 @@ const executionFields = fields({
   stretchSeconds: 'number??',
   succeededTools: 'list?',
   firstMessage: 'number?',
+  traceparent: 'string?',
 });
 const grantFields = fields({ grant: 'object', by: 'string??', at: 'string', authority: 'string' });
 const shareFields = fields({

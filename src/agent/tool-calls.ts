@@ -12,6 +12,7 @@ import { unbooked } from './family-shares.ts';
 import { canContinue } from './nested-agent.ts';
 import { awaitsInput, takeInputs, type OpenInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
+import { observedCall } from './run-observer.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import type { BlockedCalls } from './step-guards.ts';
@@ -104,7 +105,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     const message = draft.counted === null ? unknownTool : toolLeft;
     return runner.reject('unknown_tool', message(call.name, draft.offered.toolNames));
   }
-  if (child) return await runner.run(tool, call.args, undefined);
+  if (child)
+    return await observedCall(run, draft, call, () => runner.run(tool, call.args, undefined));
   // earlier releases stored arguments of any depth
   const recorded = draft.counted === null ? call.args : argumentsIn(call.args);
   if (typeof recorded === 'string') return runner.reject('bad_arguments', recorded);
@@ -145,7 +147,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (answer && 'remember' in answer && answer.remember === 'session')
     if (!remember(run, tool, answer)) runner.noteNotRemembered();
   if (open) runner.resumeInput();
-  await runner.run(tool, args, ready);
+  await observedCall(run, draft, call, () => runner.run(tool, args, ready));
 }
 
 /** Records the answers that have arrived for a call, and returns whether it can run again. */

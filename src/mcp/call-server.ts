@@ -25,6 +25,7 @@ export interface CallTarget {
 }
 
 type Result = Readonly<Record<string, unknown>>;
+type TraceHeaders = NonNullable<ToolContext['traceHeaders']>;
 
 /** Answers that a call is sent with. */
 interface Round {
@@ -54,7 +55,7 @@ export async function callServer(
   if (input && !earlier)
     throw mcpFailure('input_required', `${whatOf(target)} cannot be continued by this version.`);
   const answers = new Map(Object.entries(input?.answers ?? {}));
-  const call = begun(target, args, earlier, answers);
+  const call = begun(target, args, earlier, answers, context.traceHeaders ?? {});
   let turn;
   try {
     turn = await call.next(context.signal, context.progress);
@@ -84,10 +85,11 @@ function begun(
   args: unknown,
   earlier: InputState | null,
   answers: ReadonlyMap<string, InputAnswer>,
+  trace: TraceHeaders,
 ): OpenCall {
   const { calls } = target.connection;
   if (earlier?.kind !== 'held')
-    return calls.start(sender(target, args, roundOf(target, earlier, answers)), new Map());
+    return calls.start(sender(target, args, roundOf(target, earlier, answers), trace), new Map());
   const held = calls.take(earlier.id);
   if (held) {
     for (const key of earlier.keys) held.answer(key, answers.get(key) ?? { action: 'cancel' });
@@ -98,7 +100,7 @@ function begun(
       whatOf(target),
       'it waited for the user on a connection that is gone, in this process or another',
     );
-  return calls.start(sender(target, args, {}), answers);
+  return calls.start(sender(target, args, {}, trace), answers);
 }
 
 /** What the call is sent with, after the answers of the user. */
@@ -123,9 +125,19 @@ function roundOf(
 const cancelled: InputAnswer = { action: 'cancel' };
 
 /** Sends the call, and again while the server asks for that without a question. */
-function sender(target: CallTarget, args: unknown, first: Round): Parameters<Calls['start']>[0] {
+function sender(
+  target: CallTarget,
+  args: unknown,
+  first: Round,
+  trace: TraceHeaders,
+): Parameters<Calls['start']>[0] {
   const { connection, tool, definition, isRepeatable } = target;
-  const call = { name: tool, arguments: toJsonValue(args) as JsonObject };
+  const call = {
+    name: tool,
+    arguments: toJsonValue(args) as JsonObject,
+    // the protocol has these names for trace context
+    ...(Object.keys(trace).length > 0 && { _meta: { ...trace } }),
+  };
   return async ({ signal, progress }) => {
     let round = first;
     for (let rounds = 1; ; rounds++) {

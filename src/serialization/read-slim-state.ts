@@ -142,6 +142,7 @@ function executionOf(slim: CheckedSlimState): Execution {
         | 'succeededTools'
         | 'grantLog'
         | 'family'
+        | 'traceparent'
         | 'firstMessage'
       >
     >(more),
@@ -152,6 +153,7 @@ function executionOf(slim: CheckedSlimState): Execution {
     succeededTools: rest?.succeeded_tools ?? [],
     ...(rest?.grant_log && { grantLog: rest.grant_log }),
     ...(rest?.family && { family: rest.family }),
+    ...(rest?.traceparent !== undefined && { traceparent: rest.traceparent }),
     firstMessage: rest?.first_message ?? messages.length,
   };
 }

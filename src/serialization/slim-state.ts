@@ -98,6 +98,8 @@ export interface SlimRest {
   readonly grant_log?: readonly GrantRecord[];
   /** Absent without nested agents. */
   readonly family?: readonly FamilyShare[];
+  /** W3C trace context of the execution; absent if it is not traced. */
+  readonly traceparent?: string;
   /** Absent if `consecutive_failures` and the type of the last step give the counts. */
   readonly failures?: SnakeKeys<Pick<Execution, 'modelFailures' | 'toolFailures' | 'failingTools'>>;
   /** What the model is no longer sent; absent if there is nothing. */

@@ -224,6 +224,7 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     succeeded_tools: execution.succeededTools,
     ...(execution.grantLog && { grant_log: execution.grantLog }),
     ...(execution.family && { family: execution.family }),
+    ...(execution.traceparent !== undefined && { traceparent: execution.traceparent }),
     ...(needsCounts(execution) && { failures: slimFailures(execution) }),
     stop_request: shown(execution.stopRequest),
     pause_reason: shown(pause?.reason ?? null),

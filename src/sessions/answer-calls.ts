@@ -132,12 +132,15 @@ export async function resumeSession(
 
 /** Stores the request to continue, unless the session has changed. After answers the session may be open already. */
 async function accept(
-  { store, clock }: SessionLookup,
-  { id, executionId, revision }: SessionRow,
+  lookup: SessionLookup,
+  { id, agent, executionId, revision }: SessionRow,
   order: GrantOrder | null,
   hasAnswers: boolean,
 ): Promise<void> {
-  const body = await plainBody(store, (order ?? { grant: null }) satisfies CommandBody);
+  const { store, clock } = lookup;
+  const trace = lookup.agentNamed(agent)?.trace() ?? {};
+  const asked = { ...(order ?? { grant: null }), ...trace } satisfies CommandBody;
+  const body = await plainBody(store, asked);
   const said = await store.accept(
     id,
     {

@@ -151,8 +151,9 @@ export class LeasedRun {
     const deps = await this.#deps();
     if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
     const { owner } = this.#row;
-    const options = { journal, deps, owner, signal: this.#signals.abortSignal };
-    const { executionId } = task;
+    const { executionId, traceparent } = task;
+    const origin = { sessionId: this.#row.id, ...(traceparent !== undefined && { traceparent }) };
+    const options = { journal, deps, owner, origin, signal: this.#signals.abortSignal };
     try {
       if (task.kind === 'run')
         await this.#agent.run(askedIn(loaded, task), { ...options, executionId });
@@ -186,7 +187,8 @@ export class LeasedRun {
   /** Needs neither dependencies nor hooks, and where it must be, not even the agent. */
   async #end({ loaded, task, journal }: Prepared): Promise<void> {
     const { closeReason } = this.#row;
-    const asked = { journal, ...askedBy(closeReason ?? this.#signals.stopReason ?? '') };
+    const reason = askedBy(closeReason ?? this.#signals.stopReason ?? '');
+    const asked = { journal, origin: { sessionId: this.#row.id }, ...reason };
     const endedBy = (agent: DurableAgent): AgentState =>
       task.kind === 'run'
         ? agent.stop(

@@ -44,7 +44,8 @@ export async function sendMessage(
   const at = isoTime(clock.now());
   const message = Message.user(content, { createdAt: at, ...(cache && { cache }) }).toJSON();
   const contentHash = given === undefined ? null : hashOf(executionId, message.content);
-  const body = await plainBody(store, { message } satisfies CommandBody);
+  const trace = lookup.agentNamed(row.agent)?.trace() ?? {};
+  const body = await plainBody(store, { message, ...trace } satisfies CommandBody);
   const said = await store.accept(
     sessionId,
     { kind: 'message', executionId, body, at, contentHash },

@@ -26,12 +26,17 @@ export interface GrantOrder extends GrantRecord {
 
 /** Body of a command: a message, or a resume with or without a grant. */
 export type CommandBody =
-  | { readonly message: MessageInput }
-  | { readonly grant: null }
+  | ({ readonly message: MessageInput } & Traced)
+  | ({ readonly grant: null } & Traced)
   /** Ids of remembered approvals to remove. */
   | { readonly revoke: readonly string[] }
   /** Earlier releases wrote only the grant. */
-  | (Pick<GrantOrder, 'grant'> & Partial<GrantOrder>);
+  | (Pick<GrantOrder, 'grant'> & Partial<GrantOrder> & Traced);
+
+/** The trace context of the process that accepted a command. */
+interface Traced {
+  readonly traceparent?: string;
+}
 
 export type Task = {
   readonly executionId: string;
@@ -39,6 +44,8 @@ export type Task = {
   readonly done?: number;
   /** Ids of remembered approvals to remove first. */
   readonly revoked?: readonly string[];
+  /** Trace context of the process that accepted the command. */
+  readonly traceparent?: string;
 } & (
   | { readonly kind: 'run'; readonly message: MessageInput }
   | { readonly kind: 'resume'; readonly order: GrantOrder | null }
@@ -72,13 +79,13 @@ export async function taskOf(given: {
     return command.executionId === executionId ||
       (await hasLog(reader.store, row.id, command.executionId))
       ? { kind: 'none', executionId, done: command.number }
-      : { kind: 'run', message: body.message, ...idOf(command) };
+      : { kind: 'run', message: body.message, ...idOf(command), ...traceOf(body) };
   if (command && body && 'grant' in body) {
     const order = orderOf(body, state, at);
     // other grants have used up the owner's caps
     if (order === null && body.grant !== null && !isOpen(state.status))
       return { kind: 'none', executionId, done: command.number };
-    return { kind: 'resume', order, ...idOf(command) };
+    return { kind: 'resume', order, ...idOf(command), ...traceOf(body) };
   }
   if (isOpen(state.status)) return { kind: 'resume', order: null, executionId };
   return { kind: 'none', executionId };
@@ -95,6 +102,9 @@ export async function revokedBy(
   return body && 'revoke' in body ? body.revoke : null;
 }
 
+const traceOf = ({ traceparent }: Traced): Traced =>
+  typeof traceparent === 'string' ? { traceparent } : {};
+
 const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
 
 /**
@@ -107,7 +117,8 @@ function orderOf(
   at: string,
 ): GrantOrder | null {
   if (body.grant === null) return null;
-  const order: GrantOrder = { by: null, at, authority: 'owner', ...body };
+  const { traceparent: _, ...given } = body;
+  const order: GrantOrder = { by: null, at, authority: 'owner', ...given };
   if (!order.caps) return order;
   const { left } = allowanceOf(order.caps, grantedByOwners(execution), null);
   const grant = withinAllowance(order.grant, left);

@@ -27,6 +27,8 @@ export interface CallFrame {
   requestPause(reason: string): void;
   reportProgress(tool: string, callId: string, progress: ToolProgress): void;
   earlierResult?(messageId: string): Promise<Message | null>;
+  /** Headers that continue the trace of the call. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -129,6 +131,9 @@ class RunningCall implements ReadingContext, Cancellable {
   }
   get deps(): Record<string, unknown> {
     return this.#frame.deps;
+  }
+  get traceHeaders(): Readonly<Record<string, string>> {
+    return this.#frame.traceHeaders ?? {};
   }
   get metadata(): JsonObject {
     return this.#frame.state.metadata;

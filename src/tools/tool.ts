@@ -29,6 +29,11 @@ export interface ToolContext<Deps = {}> {
   readonly deps: Deps;
   readonly metadata: JsonObject;
   /**
+   * W3C trace headers for requests of this call, such as `traceparent`; empty without `telemetry()`. Read them while
+   * `execute` runs.
+   */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
+  /**
    * Reports progress, such as `{ progress: 3, total: 10, message: 'Reading' }`, as a `ToolProgress` event. At most one
    * report per second is passed on.
    */

@@ -23,6 +23,7 @@ const handler = createMcpHandler(({ requestInfo }) => {
   tool('echo_token', z.object({}), () =>
     text(`you sent ${requestInfo?.headers.get('authorization')}`),
   );
+  tool('trace', z.object({}), (_args, ctx) => text(ctx.mcpReq._meta?.traceparent ?? 'none'));
   tool('pid', z.object({}), () => text(process.pid), { idempotentHint: true });
   tool('effect', z.object({ id: z.string() }), ({ id }) => {
     appendFileSync(effects, `${id}\n`);
