@@ -182,7 +182,6 @@ function refuseStep(run: Run): Promise<void> | undefined {
 /** Closes and saves a step. A step that ends the run is saved with the end. */
 function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
   closeStep(run, draft);
-  run.observation?.stepEnded(run.state);
   if (run.journal === null) return undefined;
   return run.parent || run.state.status === 'in_progress' ? run.journal.save(run.state) : undefined;
 }
