@@ -184,9 +184,8 @@ function refuseStep(run: Run): Promise<void> | undefined {
 /** Closes and saves a step. A step that ends the run is saved with the end. */
 function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
   closeStep(run, draft);
-  const { journal, observation, parent, state } = run;
-  observation?.stepEnded(state);
-  return parent || state.status === 'in_progress' ? journal?.save(state) : undefined;
+  if (run.journal === null) return undefined;
+  return run.parent || run.state.status === 'in_progress' ? run.journal.save(run.state) : undefined;
 }
 
 function work(run: Run, draft: StepDraft): Promise<void> {

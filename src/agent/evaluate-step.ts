@@ -117,6 +117,7 @@ function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
   Object.freeze(step);
   settle(run, outcome, step, draft);
   announce(run, draft, step, outcome);
+  run.observation?.stepEnded(run.state);
 }
 
 /** Resolves the outcome of the current state. A cancelled run ends, unless another process continues it. */
