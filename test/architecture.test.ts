@@ -14,7 +14,7 @@ const layers = [
   ['bus'],
   ['sessions'],
   ['trace', 'broadcasting', 'queues', 'capabilities'],
-  ['mcp'],
+  ['mcp', 'ag-ui'],
   ['ui'],
   ['react'],
   ['testing'],

@@ -53,6 +53,7 @@ describe('public API', () => {
       './capabilities',
       './mcp',
       './mcp/server',
+      './ag-ui',
       './ui',
       './react',
       './react/styles.css',

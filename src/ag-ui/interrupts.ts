@@ -65,7 +65,8 @@ export function interruptsOf(
       return {
         id: approvalId(one, executionId),
         reason: 'tool_call',
-        message: hiding === null ? message : `${message} ${hiding} The tool gets the hidden values.`,
+        message:
+          hiding === null ? message : `${message} ${hiding} The tool gets the hidden values.`,
         ...wireId(one.callId),
         responseSchema: decision,
         metadata: { onward: { tool, args, ...(hidden && { hidden: [...hidden] }) } },
@@ -181,6 +182,9 @@ function unfit(error: unknown): never {
 }
 
 const unknown = (): ChatRefusal =>
-  new ChatRefusal('unknown_approval', 'This interrupt no longer needs an answer. Reload the thread.');
+  new ChatRefusal(
+    'unknown_approval',
+    'This interrupt no longer needs an answer. Reload the thread.',
+  );
 
 const invalid = (message: string): ChatRefusal => new ChatRefusal('invalid_request', message);

@@ -87,7 +87,8 @@ function filePart(part: Record<string, unknown>): Record<string, unknown> {
   const media = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
   return {
     type: 'file',
-    mediaType: kind === 'url' && type === 'image' && !media.startsWith('image/') ? 'image/*' : media,
+    mediaType:
+      kind === 'url' && type === 'image' && !media.startsWith('image/') ? 'image/*' : media,
     url: kind === 'data' ? `data:${media};base64,${value}` : value,
   };
 }

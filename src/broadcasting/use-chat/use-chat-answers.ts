@@ -163,7 +163,12 @@ async function newestIds(
   return items.slice(items.findLastIndex(isQuestion) + 1).map(({ id }) => id);
 }
 
-const late: ReadonlySet<string> = new Set(['conflict', 'unknown_approval', 'not_resumable']);
+const late: ReadonlySet<string> = new Set([
+  'conflict',
+  'unknown_approval',
+  'unknown_input',
+  'not_resumable',
+]);
 
 /** Whether an answer was accepted; false if it is too late, because the call was answered elsewhere. */
 export async function isTaken(resuming: Promise<unknown>): Promise<boolean> {

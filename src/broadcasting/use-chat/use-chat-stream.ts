@@ -70,7 +70,7 @@ export async function* chunksOf(
 }
 
 /** Returns a text for the client that says what to do. Server errors are not disclosed. */
-const clientText = (error: unknown): string =>
+export const clientText = (error: unknown): string =>
   AgentError.is(error, 'session_not_found')
     ? 'This chat no longer exists.'
     : 'The run can no longer be followed. Reload the chat.';
