@@ -4,6 +4,7 @@ import {
   ChatRefusal,
   errorResponse,
   refusalOf,
+  type ChatErrorCode,
 } from '../broadcasting/use-chat/use-chat-errors.ts';
 import { runEvents } from '../broadcasting/use-chat/use-chat-feed.ts';
 import { sessionFor } from '../broadcasting/use-chat/use-chat-session.ts';
@@ -62,12 +63,13 @@ export function agUiServer(options: AgUiServerOptions): AgUiServer {
   const server = new ThreadServer(options, onError);
   return {
     async fetch(request, { owner }) {
+      checkedOwner(owner);
       try {
-        return await server.run(request, checkedOwner(owner));
+        return await server.run(request, owner);
       } catch (error) {
         const { refusal, isBug } = refusalOf(error);
         if (isBug) onError(error);
-        return errorResponse(refusal);
+        return refused(refusal);
       }
     },
   };
@@ -102,7 +104,7 @@ class ThreadServer {
       chatId: threadId,
       owner,
       mayCreate: createThreads && ask.kind === 'message',
-      agent: () => agent,
+      agent: () => agent ?? this.#onlyAgent(),
     });
     if (agent !== undefined && session.agent !== agent) throw chatNotFound();
     // from now on the run is streamed, even if it starts later
@@ -120,6 +122,11 @@ class ThreadServer {
     const { agent } = this.#options;
     if (agent !== undefined && named !== undefined && named !== agent) throw chatNotFound();
     return agent ?? named;
+  }
+
+  #onlyAgent(): undefined {
+    if (this.#options.runtime.agents.length === 1) return undefined;
+    throw new ChatRefusal('invalid_request', 'There are several agents. Name one with ?agent=.');
   }
 
   /** Returns the execution to follow; null if the thread is only shown. */
@@ -165,7 +172,11 @@ class ThreadServer {
     const run = new RunEvents({ threadId, runId, executionId, state, includeReasoning });
     yield* run.begin();
     try {
-      if (ask.kind === 'attach') yield await this.#snapshot(threadId, owner, asked !== null);
+      if (ask.kind === 'attach') {
+        // clients keep the places of messages that they know, and these have ids of the client
+        yield { type: 'MESSAGES_SNAPSHOT', messages: [] };
+        yield await this.#snapshot(threadId, owner, asked !== null);
+      }
       if (asked) {
         const pollMs = this.#pollMs;
         const followed = { sessionId: threadId, owner, executionId, after, pollMs, signal };
@@ -195,6 +206,19 @@ class ThreadServer {
     const shown = isOpen ? items.slice(0, items.findLastIndex(isQuestion) + 1) : items;
     return { type: 'MESSAGES_SNAPSHOT', messages: snapshotOf(shown, includeReasoning) };
   }
+}
+
+/** Codes of a chat that have another name in every other route. */
+const codes: Readonly<Partial<Record<ChatErrorCode, string>>> = {
+  chat_not_found: 'session_not_found',
+  approval_mismatch: 'stale_approval',
+  overloaded: 'runtime_closed',
+};
+
+function refused(refusal: ChatRefusal): Response {
+  const { status, headers } = errorResponse(refusal);
+  const { code, message } = refusal;
+  return Response.json({ error: { code: codes[code] ?? code, message } }, { status, headers });
 }
 
 const logError = (error: unknown): void => console.error(`agUiServer: ${logMessage(error)}`);

@@ -1,4 +1,4 @@
-import { defineTool, requestInput } from 'onward';
+import { defineTool } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { agUiOverHttp, answer, ask, ofType, run, shown } from '../setup/ag-ui.ts';
@@ -196,7 +196,7 @@ describe('questions of tools are interrupts', () => {
       name: 'greet',
       description: 'Greets.',
       parameters: { type: 'object', properties: {} },
-      execute: (_args, { input }) => {
+      execute: (_args, { input, requestInput }) => {
         const given = input?.answers['who'];
         if (!given) return requestInput({ who: { message: 'What is your name?', schema } });
         return given.action === 'accept'

@@ -4,7 +4,7 @@ import type { Field } from '../fields.ts';
 import type { OpenStreams } from '../open-streams.ts';
 import { route, type Route } from '../route.ts';
 import { text } from '../schemas/shapes.ts';
-import { jsonRecord, required, word } from './field-shapes.ts';
+import { required, word } from './field-shapes.ts';
 
 /** The fields of a run that are read. Clients also send tools, context and more, which are ignored. */
 interface AgUiRun {
@@ -24,6 +24,7 @@ export const agUiRoute = (agUi: AgUiServer, streams: OpenStreams): Route =>
     path: '/ag-ui',
     name: 'agUi',
     summary: 'Runs an agent for an AG-UI client and streams its events.',
+    isOfSession: true,
     query: { agent: word('the agent of a new thread, if the runtime has several') },
     body: {
       threadId: required(word('the id of the thread, which is the id of its session', 128)),
