@@ -79,7 +79,7 @@ export function interruptsOf(
         reason: 'input_required',
         message: `${visibleText(tool)} asks: ${visibleLines(message)}`,
         ...wireId(callId),
-        ...(schema !== undefined && { responseSchema: schema as JsonObject }),
+        ...(schema !== undefined && { responseSchema: schema }),
         metadata: { onward: { tool, ...(url !== undefined && { url }) } },
       };
     }),

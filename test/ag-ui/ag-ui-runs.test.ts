@@ -61,8 +61,12 @@ describe('runs of an AG-UI client', () => {
     // the server keeps the conversation: nothing that the client sent back is in it
     const { items } = await runtime.messages('thread-1', ann);
     expect(items.map(({ role }) => role)).toEqual([
-      ...['user', 'assistant', 'tool', 'assistant'],
-      ...['user', 'assistant'],
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+      'assistant',
     ]);
   });
 

@@ -75,18 +75,22 @@ export async function run(
   subscriber: AgentSubscriber = {},
 ): Promise<Seen> {
   const events: SeenEvent[] = [];
-  const error = await agent
-    .runAgent(resume ? { resume } : {}, {
-      ...subscriber,
-      onEvent: (one) => {
-        events.push(one.event);
-        return subscriber.onEvent?.(one);
-      },
-    })
-    .then(
-      () => null,
-      (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown))),
-    );
+  let error: Error | null = null;
+  const running = agent.runAgent(resume ? { resume } : {}, {
+    ...subscriber,
+    onEvent: (one) => {
+      events.push(one.event);
+      return subscriber.onEvent?.(one);
+    },
+    onRunFailed: (failed) => {
+      error = failed.error;
+      // otherwise the client also prints it
+      return { stopPropagation: true };
+    },
+  });
+  await running.catch((thrown: Error) => {
+    error = thrown;
+  });
   return { events, types: events.map(({ type }) => type), error };
 }
 
@@ -116,7 +120,7 @@ export const answer = (
   );
 
 export const ofType = (seen: Seen, type: string): SeenEvent[] =>
-  seen.events.filter((event) => event.type === type);
+  seen.events.filter((event) => String(event.type) === type);
 
 /** The conversation as the client has it: role, text and calls. */
 export const shown = (agent: HttpAgent): readonly unknown[] =>
