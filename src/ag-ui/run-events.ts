@@ -9,7 +9,7 @@ import { interruptsOf } from './interrupts.ts';
 
 type Events = readonly AgUiEvent[];
 
-/** A nested agent that the client was told of. */
+/** A nested agent that the client knows. */
 interface Nested {
   readonly parts: AgentParts;
   readonly agentId: string;

@@ -64,7 +64,7 @@ describe('approvals are interrupts', () => {
     expect(client.state).toMatchObject({ onward: { status: 'paused' } });
     expect(paid).toEqual([]);
     // a message does not get around the approval
-    expect((await ask(client, 'go on')).error?.message).toMatch(/pending interrupt/);
+    expect((await ask(client, 'and now?')).error?.message).toMatch(/pending interrupt/);
     client.setMessages(client.messages.slice(0, -1));
     await here.runtime.close({ graceMs: 0 });
     const there = await agUiOverHttp(make(), { place });

@@ -68,6 +68,8 @@ export async function agUiOverHttp(
 
 type Resume = NonNullable<NonNullable<Parameters<HttpAgent['runAgent']>[0]>['resume']>;
 
+const handled: object = { stopPropagation: true };
+
 /** Runs the client's agent and collects the events that it accepted. */
 export async function run(
   agent: HttpAgent,
@@ -85,7 +87,7 @@ export async function run(
     onRunFailed: (failed) => {
       error = failed.error;
       // otherwise the client also prints it
-      return { stopPropagation: true };
+      return handled;
     },
   });
   await running.catch((thrown: Error) => {
@@ -120,7 +122,7 @@ export const answer = (
   );
 
 export const ofType = (seen: Seen, type: string): SeenEvent[] =>
-  seen.events.filter((event) => String(event.type) === type);
+  seen.events.filter((_event, i) => seen.types[i] === type);
 
 /** The conversation as the client has it: role, text and calls. */
 export const shown = (agent: HttpAgent): readonly unknown[] =>
