@@ -1,6 +1,6 @@
 import {
   contentOf,
-  readJsonBody,
+  readRecord,
   type ReadOptions,
 } from '../broadcasting/use-chat/use-chat-request.ts';
 import { ChatRefusal } from '../broadcasting/use-chat/use-chat-errors.ts';
@@ -39,7 +39,7 @@ const MAX_ENTRIES = 100;
 const MAX_STATE = 100_000;
 
 export async function readRunInput(request: Request, options: ReadOptions): Promise<RunInput> {
-  const body = await readJsonBody(request, options.maxBodyBytes);
+  const body = await readRecord(request, options.maxBodyBytes);
   const { threadId, runId } = body;
   if (typeof threadId !== 'string') throw invalid('The body has no threadId.');
   if (typeof runId !== 'string' || runId === '' || runId.length > MAX_RUN_ID)
