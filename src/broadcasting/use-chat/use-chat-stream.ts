@@ -113,7 +113,7 @@ export interface EventStreamOptions {
 export function eventStream(
   source: AsyncIterable<unknown>,
   { heartbeatMs, onLeave, last }: EventStreamOptions,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const chunks = source[Symbol.asyncIterator]();
   let beat: ReturnType<typeof setInterval> | undefined;
