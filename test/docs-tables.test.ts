@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { SessionRuntime } from 'onward';
+import { agUiServer } from 'onward/ag-ui';
 import { mcpServer } from 'onward/mcp/server';
 import { agentServer } from 'onward/server';
 import { memoryStore } from 'onward/stores/memory';
@@ -34,6 +35,7 @@ describe('tables in the docs match the code', () => {
       owner: () => null,
       pusher,
       mcp: mcpServer({ runtime }),
+      agUi: agUiServer({ runtime }),
       admin: () => null,
     });
     const known = Object.entries(openapi['paths'] as Record<string, object>).flatMap(

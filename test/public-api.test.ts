@@ -54,6 +54,7 @@ describe('public API', () => {
       './telemetry',
       './mcp',
       './mcp/server',
+      './ag-ui',
       './ui',
       './react',
       './react/styles.css',

@@ -27,6 +27,7 @@ import { StepDraft } from './step-draft.ts';
 import { blockCalls, runCalls } from './tool-calls.ts';
 import { waitForRetry } from './wait-for-retry.ts';
 import { withoutFullStop } from '../sentence.ts';
+import { onDemand } from '../on-demand.ts';
 
 /** Called after each step; the loop waits for it. */
 export type AfterStep = (state: AgentState) => Promise<void>;
@@ -139,7 +140,7 @@ export async function takeStep(run: Run): Promise<void> {
   if (unfinishedStep) {
     const draft = reopened(run, unfinishedStep);
     if (hasSources(run)) {
-      const { loadToolsAgain } = await import('./sourced-tools.ts');
+      const { loadToolsAgain } = await onDemand(import('./sourced-tools.ts'));
       await loadToolsAgain(run, draft);
     }
     await callTools(run, draft);
@@ -170,10 +171,8 @@ export async function takeStep(run: Run): Promise<void> {
 const hasSources = ({ agent }: Run): boolean => agent.toolSources.length > 0;
 
 /** Most agents have no sources: they do not load the code. */
-async function loadTools(run: Run, stepNumber: number): Promise<ToolLoad> {
-  const { loadTools: load } = await import('./sourced-tools.ts');
-  return load(run, stepNumber);
-}
+const loadTools = async (run: Run, stepNumber: number): Promise<ToolLoad> =>
+  (await onDemand(import('./sourced-tools.ts'))).loadTools(run, stepNumber);
 
 /** Ends a run whose family used up a shared limit while the run waited for its turn. */
 function refuseStep(run: Run): Promise<void> | undefined {
@@ -251,7 +250,7 @@ async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
 async function callTools(run: Run, draft: StepDraft): Promise<void> {
   const { tools = [] } = run.agent.guards ?? {};
   if (tools.length > 0) {
-    const { guardCalls } = await import('./step-guards.ts');
+    const { guardCalls } = await onDemand(import('./step-guards.ts'));
     const outcome = await guardCalls(run, draft, tools);
     if (outcome === false) return;
     if (outcome !== true) return blockCalls(run, draft, outcome);

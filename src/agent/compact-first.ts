@@ -3,6 +3,7 @@ import type { AgentStep, StepCompaction } from './agent-step.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { onDemand } from '../on-demand.ts';
 
 /** What compactions before a model call have done and used. */
 export interface DraftCompaction {
@@ -18,7 +19,7 @@ export const usesCompaction = ({ agent, state }: Run): boolean =>
 /** Compacts the conversation if it is time. Returns false if the step ends here. Others do not load the code. */
 export async function compactFirst(run: Run, draft: StepDraft): Promise<boolean> {
   if (run.compactor === null) {
-    const { Compactor } = await import('./compactor.ts');
+    const { Compactor } = await onDemand(import('./compactor.ts'));
     run.compactor = new Compactor(run);
   }
   const mayContinue = await run.compactor.before(draft);

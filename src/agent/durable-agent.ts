@@ -15,6 +15,7 @@ import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
 import type { DurableOptions, ResumeOptions } from './run-options.ts';
 import { performObserved } from './perform-observed.ts';
+import { onDemand } from '../on-demand.ts';
 
 type WithJournal = DurableOptions & { readonly journal: Journal };
 
@@ -78,7 +79,7 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
       return run.answers;
     },
     async checkAnswer(state, callId, answer) {
-      const { boundAnswer } = await import('./approvals.ts');
+      const { boundAnswer } = await onDemand(import('./approvals.ts'));
       return boundAnswer(definition, state, callId, answer);
     },
   };

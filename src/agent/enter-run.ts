@@ -16,6 +16,7 @@ import { Run } from './run.ts';
 import { observeStop } from './run-observer.ts';
 import type { DurableOptions } from './run-options.ts';
 import { StepDraft } from './step-draft.ts';
+import { onDemand } from '../on-demand.ts';
 
 /** A state, its JSON, or the text of a first message. */
 export type RunInput = AgentState | AgentStateJSON | string;
@@ -81,12 +82,12 @@ export async function openResumed(
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
     if (run.answers.size > 0 || state.unfinishedStep) {
-      const { boundAnswers } = await import('./approvals.ts');
+      const { boundAnswers } = await onDemand(import('./approvals.ts'));
       const areAccepted = options.answers !== undefined;
       run.answers = await boundAnswers(definition, state, run.answers, areAccepted);
     }
     if (options.inputs) {
-      const { readInputs } = await import('./read-inputs.ts');
+      const { readInputs } = await onDemand(import('./read-inputs.ts'));
       const given = { by: options.by ?? null, now: run.now() };
       run.inputs = await readInputs(state, options.inputs, given);
     }
@@ -103,7 +104,7 @@ export async function openResumed(
   const [late] = run.answers;
   if (late) {
     const [callId, answer] = late;
-    const { checkExecution } = await import('./approvals.ts');
+    const { checkExecution } = await onDemand(import('./approvals.ts'));
     checkExecution(callId, answer, state);
     throw new AgentError(
       'not_resumable',

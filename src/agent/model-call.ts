@@ -13,6 +13,7 @@ import { sentMessages } from './sent-messages.ts';
 import { steeringOf } from './steer-step.ts';
 import type { StepDraft } from './step-draft.ts';
 import type { StepGuards } from './step-guards.ts';
+import { onDemand } from '../on-demand.ts';
 
 /** Calls the model once and fills the draft with an answer, a failure, or the part before an interruption. */
 export async function callModel(run: Run, draft: StepDraft): Promise<void> {
@@ -64,7 +65,7 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
 
 /** Most agents have no guards: they do not load the code. */
 async function guardsOf(run: Run, draft: StepDraft, guards: AgentGuards): Promise<StepGuards> {
-  const { StepGuards: Guards } = await import('./step-guards.ts');
+  const { StepGuards: Guards } = await onDemand(import('./step-guards.ts'));
   return new Guards(run, draft, guards);
 }
 

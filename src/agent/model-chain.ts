@@ -8,6 +8,7 @@ import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { onDemand } from '../on-demand.ts';
 
 /** A model of an agent: the first one answers, the others are its fallback. */
 export interface AgentModel {
@@ -50,7 +51,7 @@ function ownPrice({ model }: InferenceDriver, prices: PriceTable = {}): Price | 
 
 /** Looks up the list price of a model before its first call: a table that many pages and agents never need. */
 export async function loadPrice(model: AgentModel): Promise<void> {
-  const { priceOf } = await import('../inference/price-list.ts');
+  const { priceOf } = await onDemand(import('../inference/price-list.ts'));
   model.price = priceOf(model.driver.model);
 }
 

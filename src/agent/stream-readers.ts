@@ -2,6 +2,7 @@ import type { AgentEvent } from '../events/agent-event.ts';
 import { isHarmless, parsePartialJson, type JsonObject } from '../json.ts';
 import { resultText } from '../tools/tool-result.ts';
 import type { StreamSource, ToolCallRecord } from './run-stream.ts';
+import { onDemand } from '../on-demand.ts';
 
 type Events = AsyncGenerator<AgentEvent, void, undefined>;
 
@@ -76,7 +77,7 @@ async function readerOf({
 /** Creates a check of partial values. Accepts everything if the JSON Schema is not supported. */
 async function checkOf(schema: JsonObject): Promise<(value: unknown) => boolean> {
   // loaded on demand, because few streams need it
-  const { partialCheck } = await import('../tools/partial-schema.ts');
+  const { partialCheck } = await onDemand(import('../tools/partial-schema.ts'));
   try {
     return partialCheck(schema);
   } catch {

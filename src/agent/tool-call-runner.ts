@@ -29,6 +29,7 @@ import { openInput, resumeInput } from './open-inputs.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { onDemand } from '../on-demand.ts';
 
 /** Runs one call, records its result and emits its events. */
 export class ToolCallRunner {
@@ -206,7 +207,7 @@ export class ToolCallRunner {
   }
 
   async #nested(tool: AnyTool, checked: unknown): Promise<unknown> {
-    const { runNested } = await import('./run-nested.ts');
+    const { runNested } = await onDemand(import('./run-nested.ts'));
     const returned = await runNested(this.#run, this.#draft, this.call, tool, checked);
     this.#paused = returned instanceof NestedPause ? returned : null;
     return returned;

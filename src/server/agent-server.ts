@@ -24,6 +24,7 @@ import { reporter } from './report-error.ts';
 import { routeTable, type FoundPath } from './route-table.ts';
 import type { Route } from './route.ts';
 import { adminRoutes } from './routes/admin-routes.ts';
+import { agUiRoute } from './routes/ag-ui-route.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { historyRoutes } from './routes/history-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
@@ -76,6 +77,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
     ...(options.mcp ? [mcpRoute(options.mcp, streams)] : []),
+    ...(options.agUi ? [agUiRoute(options.agUi, streams)] : []),
     ...(admins ? adminRoutes(runtime) : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });

@@ -108,7 +108,7 @@ const problemOf = (code: number, isAdmin: boolean = false): string =>
 
 /** Sorted by status. */
 function problemsOf(route: Route): number[] {
-  const { method, path, isOpen, isAdmin, query, body, bodyTypes } = route;
+  const { method, path, isOpen, isAdmin, query, body, bodyTypes, isOfSession } = route;
   const takesBody = body !== undefined || bodyTypes !== undefined;
   const isAsking = method === 'GET';
   const codes = [
@@ -116,7 +116,7 @@ function problemsOf(route: Route): number[] {
     ...(isOpen ? [] : [429, 503]),
     ...(isOpen || isAdmin ? [] : [401]),
     ...(isAsking && !isAdmin ? [] : [403]),
-    ...(path.includes('{id}') ? [404] : []),
+    ...(path.includes('{id}') || isOfSession ? [404] : []),
     ...(takesBody ? [409, 413, 415] : []),
     ...(path.includes('{callId}') ? [422] : []),
     500,

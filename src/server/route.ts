@@ -36,6 +36,8 @@ interface RouteOf<Query, Body> {
   readonly isOpen?: true;
   /** Whether the route is for operators, across all owners, instead of an owner. */
   readonly isAdmin?: true;
+  /** Whether the body names a session, so that it may not be found. */
+  readonly isOfSession?: true;
   readonly query?: FieldsOf<Query>;
   /** Fields of a JSON body. */
   readonly body?: FieldsOf<Body>;

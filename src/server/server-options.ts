@@ -3,6 +3,7 @@ import type { BroadcastSettings } from '../broadcasting/broadcast-config.ts';
 import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
+import type { AgUiServer } from '../ag-ui/ag-ui-server.ts';
 import type { AgentMcpServer } from '../mcp/server/mcp-server.ts';
 import type { GrantPolicy } from '../sessions/grant-policy.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
@@ -48,6 +49,8 @@ export interface AgentServerOptions {
   readonly cors?: Cors | null;
   /** Enables `POST /mcp`, where MCP clients call the agents: the result of `mcpServer({ runtime })`. Default: no such route. */
   readonly mcp?: AgentMcpServer;
+  /** Enables `POST /ag-ui`, where AG-UI clients run the agents: the result of `agUiServer({ runtime })`. Default: no such route. */
+  readonly agUi?: AgUiServer;
   /** Enables `POST /pusher/auth`. */
   readonly pusher?: { readonly key: string; readonly secret: string };
   /**

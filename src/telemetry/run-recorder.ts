@@ -170,6 +170,17 @@ export class RunRecorder implements RunObservation, Recorder {
         'error.type': failure === undefined ? undefined : word(failure.code),
       }),
     );
+    for (const { kind, reason, tokensBefore, tokensAfter } of step.compactions ?? [])
+      this.#span.addEvent(
+        'onward.compaction',
+        present({
+          'onward.step': step.number,
+          'onward.compaction.kind': kind,
+          'onward.compaction.reason': reason,
+          'onward.compaction.tokens_before': tokensBefore,
+          'onward.compaction.tokens_after': tokensAfter,
+        }),
+      );
     const { firstTokenMs } = step.modelCall ?? {};
     const agent = { 'gen_ai.agent.name': run.agent.name };
     if (firstTokenMs !== undefined)

@@ -1,3 +1,4 @@
+import { isLoading } from '../on-demand.ts';
 import type { Clock } from '../clock.ts';
 import { msOf } from '../clock.ts';
 
@@ -56,5 +57,8 @@ export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): 
   };
 }
 
-/** Waits until every promise that can settle without a timer has settled. */
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+/** Waits until every promise that can settle without a timer has settled, also behind modules that are being loaded. */
+async function settled(): Promise<void> {
+  do await new Promise((resolve) => setTimeout(resolve, 0));
+  while (isLoading());
+}

@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { SchemaProblem } from './json-schema/check.ts';
 import { compileSchema } from './json-schema/compile-schema.ts';
 import type { Pattern } from './json-schema/pattern.ts';
+import { onDemand } from '../on-demand.ts';
 
 export type JsonSchema = JsonObject;
 
@@ -43,7 +44,7 @@ type ProblemsOf = ReturnType<typeof compileSchema>;
 function checkWithRules(schema: JsonSchema): SchemaCheck {
   let problemsOf: ProblemsOf | null = null;
   const load = async (): Promise<ProblemsOf> => {
-    const { textRules } = await import('./json-schema/text-rules.ts');
+    const { textRules } = await onDemand(import('./json-schema/text-rules.ts'));
     return (problemsOf ??= compileSchema(schema, textRules));
   };
   return (value) =>

@@ -8,6 +8,7 @@ import {
   operator,
   requestFor,
   setup,
+  unusedAgUi,
   unusedMcp,
   waitingSession,
   type AskOptions,
@@ -57,6 +58,8 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
         params: { name: 'support', arguments: { sessionId: id } },
       },
     }),
+    // a thread of ann
+    agUi: (id) => ({ body: { threadId: id, runId: 'run', messages: [] } }),
     listWorkers: () => ({}),
     readQueue: () => ({}),
     listParked: () => ({ query: '?owner=ann&limit=10' }),
@@ -80,7 +83,14 @@ const toOwner: Readonly<Record<string, number>> = {
 const pusher = { key: 'app', secret: 'shh-this-is-secret' };
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const routes = operations(
-  agentServer({ runtime: silent, owner: () => null, pusher, mcp: unusedMcp, admin: () => null }),
+  agentServer({
+    runtime: silent,
+    owner: () => null,
+    pusher,
+    mcp: unusedMcp,
+    agUi: unusedAgUi,
+    admin: () => null,
+  }),
 );
 
 const pathOf = (path: string, id: string): string =>

@@ -3,7 +3,7 @@ import type { SessionRuntime } from 'onward';
 import { agentServer } from 'onward/server';
 import { isRecord, type JsonObject } from '../../src/json.ts';
 import { readySchema } from '../../src/tools/schema.ts';
-import { operations, unusedMcp } from './setup.ts';
+import { operations, unusedAgUi, unusedMcp } from './setup.ts';
 
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const server = agentServer({
@@ -11,6 +11,7 @@ const server = agentServer({
   owner: () => null,
   pusher: { key: 'app', secret: 'shh-this-is-secret' },
   mcp: unusedMcp,
+  agUi: unusedAgUi,
   admin: () => null,
 });
 const { openapi } = server;
@@ -74,6 +75,7 @@ describe('the OpenAPI document', () => {
         "POST /sessions/{id}/fork: forkSession",
         "POST /pusher/auth: authorisePusher",
         "POST /mcp: mcp",
+        "POST /ag-ui: agUi",
         "GET /admin/workers: listWorkers",
         "GET /admin/queue: readQueue",
         "GET /admin/parked: listParked",

@@ -1,4 +1,5 @@
 import { defineTool, type SessionRuntime, type SessionRuntimeOptions, type Tool } from 'onward';
+import { agUiServer, type AgUiServer } from 'onward/ag-ui';
 import { mcpServer, type AgentMcpServer } from 'onward/mcp/server';
 import { agentServer, type AgentServer, type AgentServerOptions } from 'onward/server';
 import { ScenarioStep } from 'onward/testing';
@@ -63,6 +64,8 @@ export const unusedMcp: AgentMcpServer = {
   close: () => Promise.resolve(),
 };
 
+export const unusedAgUi: AgUiServer = { fetch: () => Promise.reject(new Error('not used')) };
+
 export interface Setup {
   readonly runtime: SessionRuntime;
   readonly server: AgentServer;
@@ -100,6 +103,7 @@ export function setup({
     store: 'SQLite',
     rateLimit: null,
     mcp: mcpServer({ runtime }),
+    agUi: agUiServer({ runtime }),
     onError: (error) => errors.push(error),
     ...options,
   });

@@ -163,9 +163,15 @@ async function newestIds(
   return items.slice(items.findLastIndex(isQuestion) + 1).map(({ id }) => id);
 }
 
-const late: ReadonlySet<string> = new Set(['conflict', 'unknown_approval', 'not_resumable']);
+const late: ReadonlySet<string> = new Set([
+  'conflict',
+  'unknown_approval',
+  'unknown_input',
+  'not_resumable',
+]);
 
-async function isTaken(resuming: Promise<unknown>): Promise<boolean> {
+/** Whether an answer was accepted; false if it is too late, because the call was answered elsewhere. */
+export async function isTaken(resuming: Promise<unknown>): Promise<boolean> {
   try {
     await resuming;
     return true;
@@ -186,7 +192,8 @@ function pauseSeqOf(log: readonly NumberedEvent[], open: readonly string[]): num
   return pause?.seq ?? null;
 }
 
-async function wholeLog(
+/** Reads the log of one execution. */
+export async function wholeLog(
   runtime: SessionRuntime,
   sessionId: string,
   owner: string,

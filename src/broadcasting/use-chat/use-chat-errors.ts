@@ -79,6 +79,7 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
   unknown_input: ['unknown_input', 'This question no longer needs an answer.'],
   invalid_input: ['invalid_input', 'The answer does not fit the question, which still waits.'],
   not_resumable: ['unknown_approval', 'The run has ended, so the answer is too late.'],
+  unknown_agent: ['invalid_request', 'There is no such agent.'],
   invalid_message: ['invalid_request', 'The message cannot be read.'],
   state_too_large: ['body_too_large', 'The message is too large to store. Send a shorter one.'],
   queue_full: ['overloaded', 'The server is at capacity. Try again soon.'],

@@ -1,14 +1,13 @@
-import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
-import { isSessionId } from '../../sessions/check-names.ts';
+import { invalidOption, positive, whole } from '../../errors/agent-error.ts';
 import { feedsOf } from '../../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
-import type { Session } from '../../sessions/session.ts';
 import { checkedOrigins, isCrossSite } from '../cross-site.ts';
 import type { OwnerHook } from '../sse/sse-request.ts';
 import { askRuntime, type Asked } from './use-chat-ask.ts';
-import { chatNotFound, ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
+import { ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
 import { runEvents } from './use-chat-feed.ts';
 import { readChatInput, readChatRequest } from './use-chat-request.ts';
+import { badChatId, sessionFor } from './use-chat-session.ts';
 import { chunksOf, uiMessageResponse } from './use-chat-stream.ts';
 
 export interface ChatHandlerOptions {
@@ -98,12 +97,17 @@ class ChatHandler {
   }
 
   async #post(request: Request, owner: string): Promise<Response> {
-    const { runtime, stopOnAbort, allowFileUrl } = this.#options;
+    const { runtime, stopOnAbort, allowFileUrl, createChats = true, agent } = this.#options;
     const { chatId, ask } = await readChatRequest(request, {
       maxBodyBytes: this.#maxBodyBytes,
       ...(allowFileUrl && { allowFileUrl }),
     });
-    const session = await this.#sessionFor(request, chatId, owner, ask.kind === 'message');
+    const session = await sessionFor(runtime, {
+      chatId,
+      owner,
+      mayCreate: createChats && ask.kind === 'message',
+      agent: () => (typeof agent === 'function' ? agent(request) : agent),
+    });
     // from now on the run is streamed, even if it starts later
     const unlisten = feedsOf(runtime).live.listen(chatId, () => {});
     try {
@@ -165,44 +169,7 @@ class ChatHandler {
       },
     });
   }
-
-  async #sessionFor(
-    request: Request,
-    chatId: string,
-    owner: string,
-    mayCreate: boolean,
-  ): Promise<Session> {
-    const { runtime, createChats = true, agent } = this.#options;
-    if (!isSessionId(chatId)) throw badChatId();
-    const found = await runtime.get(chatId, { owner }).catch(notFound);
-    if (found) return found;
-    if (!mayCreate || !createChats) throw chatNotFound();
-    const name = typeof agent === 'function' ? await agent(request) : agent;
-    try {
-      const created = await runtime.create({
-        id: chatId,
-        owner,
-        ...(name !== undefined && { agent: name }),
-      });
-      return await created.get();
-    } catch (error) {
-      // taken: by the same owner a moment ago, or by another owner, which is not disclosed
-      if (!AgentError.is(error, 'conflict')) throw error;
-      return runtime.get(chatId, { owner });
-    }
-  }
 }
-
-function notFound(error: unknown): null {
-  if (AgentError.is(error, 'session_not_found')) return null;
-  throw error;
-}
-
-const badChatId = (): ChatRefusal =>
-  new ChatRefusal(
-    'invalid_request',
-    'A chat id may contain only letters, digits and _-=@,.; and at most 128 characters.',
-  );
 
 const crossSite = (): ChatRefusal =>
   new ChatRefusal(

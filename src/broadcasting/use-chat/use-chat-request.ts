@@ -62,9 +62,10 @@ function askOf(
   return readAnswers(last);
 }
 
-function contentOf(
+/** Reads the parts of a user message. */
+export function contentOf(
   parts: readonly Record<string, unknown>[],
-  options: ReadOptions,
+  options: Pick<ReadOptions, 'allowFileUrl'>,
 ): MessageContent {
   const content = parts.flatMap((part): readonly ContentPart[] => {
     const { type, text } = part;
@@ -81,7 +82,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,([\w+/=-]*)$/
 /** Returns a remote file only if the server allows its URL: a client must not make the server fetch any address. */
 function fileOf(
   { url, mediaType, filename }: Record<string, unknown>,
-  { allowFileUrl }: ReadOptions,
+  { allowFileUrl }: Pick<ReadOptions, 'allowFileUrl'>,
 ): ContentPart {
   const [, type, data] = (typeof url === 'string' && DATA_URL.exec(url)) || [];
   const media = type ?? (isMediaType(mediaType) ? mediaType : 'application/octet-stream');
@@ -124,8 +125,11 @@ async function boundedText(request: Request, maxBytes: number): Promise<string> 
   return text + decoder.decode();
 }
 
-/** Reads a JSON object. */
-async function readRecord(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
+/** Reads the JSON object that a client sends. */
+export async function readRecord(
+  request: Request,
+  maxBytes: number,
+): Promise<Record<string, unknown>> {
   // a form of another site cannot send this type without a preflight
   if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? ''))
     throw new ChatRefusal('unsupported_media_type', 'Send the chat as application/json.');

@@ -70,7 +70,7 @@ export async function* chunksOf(
 }
 
 /** Returns a text for the client that says what to do. Server errors are not disclosed. */
-const clientText = (error: unknown): string =>
+export const clientText = (error: unknown): string =>
   AgentError.is(error, 'session_not_found')
     ? 'This chat no longer exists.'
     : 'The run can no longer be followed. Reload the chat.';
@@ -98,14 +98,22 @@ export function uiMessageResponse(
   const { heartbeatMs = 15_000, onLeave, ...init } = options;
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) headers.set(name, value);
-  return new Response(eventStream(chunks, heartbeatMs, onLeave), { ...init, headers });
+  const events = eventStream(chunks, { heartbeatMs, last: '[DONE]', ...(onLeave && { onLeave }) });
+  return new Response(events, { ...init, headers });
 }
 
-function eventStream(
-  source: AsyncIterable<UiMessageChunk>,
-  heartbeatMs: number,
-  onLeave: (() => void) | undefined,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+export interface EventStreamOptions {
+  readonly heartbeatMs: number;
+  readonly onLeave?: () => void;
+  /** Data of a last event; absent if nothing follows the values. */
+  readonly last?: string;
+}
+
+/** Writes values as server-sent events, one each time the client pulls. */
+export function eventStream(
+  source: AsyncIterable<unknown>,
+  { heartbeatMs, onLeave, last }: EventStreamOptions,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const chunks = source[Symbol.asyncIterator]();
   let beat: ReturnType<typeof setInterval> | undefined;
@@ -128,7 +136,8 @@ function eventStream(
         });
         isAsked = false;
         isQuiet = false;
-        controller.enqueue(encoder.encode(`data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`));
+        const data = done ? last : JSON.stringify(value);
+        if (data !== undefined) controller.enqueue(encoder.encode(`data: ${data}\n\n`));
         if (!done) return;
         clearInterval(beat);
         controller.close();

@@ -1,5 +1,6 @@
 /** Imports for a Node project without peer packages. Every name has types and runs. */
 import { AgentBuilder, defineTool, SessionRuntime, type AgentState } from 'onward';
+import { agUiServer } from 'onward/ag-ui';
 import { AgentEventEnvelopeAdapter, memoryBroadcaster } from 'onward/broadcasting';
 import { pusherBroadcaster } from 'onward/broadcasting/pusher';
 import { chatHandler } from 'onward/broadcasting/use-chat';
@@ -52,7 +53,12 @@ console.log(state.status, state.output, screen.messages.length);
 const config = defineConfig({ name: 'Sums', agents: [agent] });
 const store: SessionStore = memoryStore();
 const runtime = new SessionRuntime({ store, agents: [agent] });
-const server = agentServer({ runtime, owner: () => 'ann', mcp: mcpServer({ runtime }) });
+const server = agentServer({
+  runtime,
+  owner: () => 'ann',
+  mcp: mcpServer({ runtime }),
+  agUi: agUiServer({ runtime }),
+});
 const running = await serve({ fetch: server, port: 0 });
 const health = await fetch(`${running.url}/api/health`);
 console.log(config.name, health.status);
