@@ -1,6 +1,6 @@
 const loading = new Set<Promise<unknown>>();
 
-/** Loads a module that only some runs need: `onDemand(import('./…'))`. A fake clock waits for it. */
+/** Waits for the `import()` of a module that only some runs need. A fake clock waits for it too. */
 export async function onDemand<T>(load: Promise<T>): Promise<T> {
   loading.add(load);
   try {
@@ -10,5 +10,5 @@ export async function onDemand<T>(load: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a module is being loaded: what waits for it goes on without a timer. */
+/** Whether a module is being loaded: what waits for it continues without a timer. */
 export const isLoading = (): boolean => loading.size > 0;

@@ -1,6 +1,7 @@
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import {
   BatchSpanProcessor,
@@ -23,14 +24,16 @@ export function startSdk(
   }: { traces?: boolean; meters?: boolean; sampler?: Sampler } = {},
 ): Sdk {
   const processor = new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` }));
+  const resource = resourceFromAttributes({ 'service.name': 'onward-tests' });
   const tracing = new NodeTracerProvider({
+    resource,
     spanProcessors: [processor],
     ...(sampler && { sampler }),
   });
   if (traces) tracing.register();
   const exporter = new OTLPMetricExporter({ url: `${url}/v1/metrics` });
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
-  const metering = new MeterProvider({ readers: [reader] });
+  const metering = new MeterProvider({ resource, readers: [reader] });
   if (meters) metrics.setGlobalMeterProvider(metering);
   return {
     async flush() {
