@@ -98,7 +98,7 @@ export function killRuntime(
     let detail = '-';
     if ('toolCallId' in event) detail = event.toolCallId;
     if (type === 'AgentStepCompleted') detail = `${agentKey}#${event.stepNumber}`;
-    // a parked session is retried, and goes on
+    // a parked session is retried, and continues
     const isParked = type === 'AgentFailed' && event.error?.code === 'parked';
     if (type === 'AgentFinished' || (type === 'AgentFailed' && !isParked))
       detail = `${agentKey}#end`;
