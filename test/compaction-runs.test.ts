@@ -119,8 +119,8 @@ describe('compaction in runs', () => {
             ...next.execution,
             stepCount: 0,
             answeredSteps: 0,
-            usage: before.usage,
-            cost: 0,
+            usage: next.compactions[0]!.usage,
+            cost: 0.001,
           },
           lastContinuationOutcome: null,
         });
@@ -136,6 +136,8 @@ describe('compaction in runs', () => {
           compactions: [{ id: next.compactions[0]!.id }],
           compactionUsage: next.compactions[0]!.usage,
         });
+        expect(again.usage).toEqual(again.steps.at(-1)!.usage);
+        expect(again.execution.cost).toBeCloseTo(0.002);
         return;
       }
       before = next;

@@ -1,4 +1,4 @@
-import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
+import { addCost, addUsage, minusUsage, zeroUsage, type Usage } from '../inference/usage.ts';
 import type { AgentStep, StepCompaction } from './agent-step.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { Run } from './run.ts';
@@ -10,6 +10,10 @@ export interface DraftCompaction {
   readonly made: readonly StepCompaction[];
   readonly usage: Usage;
   readonly cost: number | null;
+  /** Part of it that the totals have already, because it was written with a compaction. */
+  readonly counted: { readonly usage: Usage; readonly cost: number | null };
+  /** Whether the usage of the step includes it. */
+  readonly isInStep: boolean;
 }
 
 /** Whether the model is sent something else than the whole conversation. */
@@ -27,16 +31,35 @@ export async function compactFirst(run: Run, draft: StepDraft): Promise<boolean>
   return mayContinue;
 }
 
-/** Counts what summaries have used in the step, once the usage of its own model call is known. */
+/** Counts once what summaries have used in the step, as soon as the usage of its own model call is known. */
 export function bookCompaction(draft: StepDraft): void {
-  const { usage, cost } = draft.compaction ?? nothing;
+  const { compaction } = draft;
+  if (compaction === null || compaction.isInStep) return;
+  draft.compaction = { ...compaction, isInStep: true };
+  const { usage, cost } = compaction;
   if (usage === zeroUsage) return;
   draft.modelUsage ??= draft.usage;
   draft.usage = addUsage(draft.usage, usage);
   draft.cost = addCost(draft.cost, cost);
 }
 
-const nothing = { usage: zeroUsage, cost: 0 };
+export const noCompaction: DraftCompaction = {
+  made: [],
+  usage: zeroUsage,
+  cost: 0,
+  counted: { usage: zeroUsage, cost: 0 },
+  isInStep: false,
+};
+
+/** What summaries have used that the totals do not have yet. */
+export const uncountedUse = ({
+  usage,
+  cost,
+  counted,
+}: DraftCompaction): DraftCompaction['counted'] => ({
+  usage: minusUsage(usage, counted.usage),
+  cost: cost === null ? null : cost - (counted.cost ?? 0),
+});
 
 /** Decides once, with the failed step, whether the run tries a shorter request: once until the next answer. */
 export function shortensAfter(run: Run, draft: StepDraft): boolean {
@@ -68,5 +91,10 @@ export const draftCompaction = ({
   compactionUsage,
 }: Pick<AgentStep, 'compactions' | 'compactionUsage'>): DraftCompaction | null =>
   compactions || compactionUsage
-    ? { made: compactions ?? [], usage: compactionUsage ?? zeroUsage, cost: 0 }
+    ? {
+        ...noCompaction,
+        made: compactions ?? [],
+        usage: compactionUsage ?? zeroUsage,
+        isInStep: true,
+      }
     : null;

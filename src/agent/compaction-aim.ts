@@ -75,7 +75,7 @@ export class CompactionAim {
     return saved * ratio >= (this.isForced ? MIN_GAIN_AFTER_ERROR * tokens : MIN_GAIN * this.limit);
   }
 
-  /** Returns the compactions of a plan, without a summary that failed or does not make the view shorter. */
+  /** Returns the compactions of a plan that make the view shorter; none without its summary, if that does not. */
   made(plan: CompactionPlan, attempt: SummaryAttempt | null): readonly Compaction[] {
     const run = this.#run;
     const { messages, compactions } = run.state;
@@ -84,21 +84,21 @@ export class CompactionAim {
       at: isoTime(run.now()),
     } as const;
     const list: Compaction[] = [];
+    const { tokens: whole, fixed, ratio } = this.size;
     const before = this.#tokensOf(messages, compactions);
-    let tokens = Math.round(this.size.tokens);
+    // never more than there is, however little the provider reported
+    const real = Math.min(ratio, whole / Math.max(1, fixed + before));
+    let tokens = Math.round(whole);
     const add = (
       one: Omit<Compaction, 'id' | 'tokensBefore' | 'tokensAfter' | 'at' | 'reason'>,
-    ) => {
-      const made: Compaction = {
-        id: compactionId(),
-        ...one,
-        tokensBefore: tokens,
-        tokensAfter: 0,
-        ...common,
-      };
+    ): boolean => {
+      const made = { id: compactionId(), ...one, tokensBefore: tokens, tokensAfter: 0, ...common };
       const view = this.#tokensOf(messages, [...compactions, ...list, made]);
-      tokens = Math.max(0, Math.round(this.size.tokens - (before - view) * this.size.ratio));
-      list.push(Object.freeze({ ...made, tokensAfter: tokens, usage: Object.freeze(made.usage) }));
+      const tokensAfter = Math.max(0, Math.round(whole - (before - view) * real));
+      if (tokensAfter >= tokens) return false;
+      tokens = tokensAfter;
+      list.push(Object.freeze({ ...made, tokensAfter, usage: Object.freeze(made.usage) }));
+      return true;
     };
     const { cleared, cut } = plan;
     if (cleared)
@@ -111,7 +111,7 @@ export class CompactionAim {
       });
     if (!cut) return list;
     if (attempt?.text == null || textTokens(attempt.text) > plan.cleaned) return [];
-    add({
+    const isShorter = add({
       kind: 'summary',
       fromPosition: cut.from,
       toPosition: cut.to,
@@ -120,8 +120,7 @@ export class CompactionAim {
       usage: attempt.usage,
       cost: attempt.cost,
     });
-    const last = list.at(-1);
-    return last && this.size.tokens - last.tokensAfter > 0 ? list : [];
+    return isShorter ? list : [];
   }
 
   #tokensOf(messages: Messages, compactions: readonly Compaction[]): number {

@@ -1,7 +1,9 @@
 import { isoTime } from '../clock.ts';
-import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
+import { addCost, addUsage, type Usage } from '../inference/usage.ts';
 import type { Messages } from '../messages/messages.ts';
+import type { AgentState } from './agent-state.ts';
 import type { StepCompaction } from './agent-step.ts';
+import { noCompaction, uncountedUse } from './compact-first.ts';
 import { CompactionAim } from './compaction-aim.ts';
 import { newestSummary, type Compaction } from './compaction.ts';
 import type { CompactionSettings } from './compaction-options.ts';
@@ -26,15 +28,15 @@ export class Compactor {
   readonly #run: Run;
   /** Null if only earlier compactions are used. */
   readonly #settings: CompactionSettings | null;
-  /** Compactions that a process has written before it died, and that no step has counted. */
-  #uncounted: readonly Compaction[];
+  /** Compactions that a process has written before it died, and that no step has. Their usage is in the totals. */
+  #stepless: readonly Compaction[];
   /** Size below which a compaction that failed is not tried again. */
   #retryAt = 0;
 
   constructor(run: Run) {
     this.#run = run;
     this.#settings = run.agent.compaction;
-    this.#uncounted = uncountedIn(run);
+    this.#stepless = steplessIn(run);
   }
 
   /** What the model is sent. */
@@ -46,11 +48,14 @@ export class Compactor {
   /** Compacts before the model call of a step, if it is time. Returns false if the step ends here. */
   async before(draft: StepDraft): Promise<boolean> {
     const settings = this.#settings;
-    const uncounted = this.#uncounted;
-    this.#uncounted = [];
-    if (uncounted.length > 0) keep(draft, uncounted, uncounted);
+    const stepless = this.#stepless;
+    this.#stepless = [];
+    if (stepless.length > 0) {
+      keep(draft, stepless, stepless, loaded);
+      markCounted(draft);
+    }
     if (settings === null) return true;
-    const isDone = uncounted.some(({ reason }) => reason === 'context_length');
+    const isDone = stepless.some(({ reason }) => reason === 'context_length');
     const isForced = !isDone && isTooLong(this.#run);
     const threshold = thresholdOf(this.#run, draft, settings);
     if (!isForced && threshold === null) return true;
@@ -111,16 +116,24 @@ export class Compactor {
       tokens: aim.summaryTokens,
       maxRequest: aim.limit * REQUEST_SHARE,
     });
-    keep(draft, [], [attempt]);
+    keep(draft, [], [attempt], 0);
     return attempt;
   }
 
-  /** Adds compactions to the state, and waits until they are written: a request must not be based on one that is lost. */
+  /**
+   * Adds compactions and their usage to the state, and waits until they are written: a request must not be based on one
+   * that is lost, and the step may never be written.
+   */
   async #apply(draft: StepDraft, made: readonly Compaction[]): Promise<void> {
     const run = this.#run;
-    const { state, events } = run;
-    run.state = state.with({ compactions: Object.freeze([...state.compactions, ...made]) });
-    keep(draft, made, []);
+    const { events, journal } = run;
+    const leading = journal?.leading ?? 0;
+    keep(draft, made, [], leading);
+    const { compactions } = run.state;
+    run.state = this.#booked(draft).with({
+      compactions: Object.freeze([...compactions, ...made]),
+    });
+    markCounted(draft);
     if (events.wants('ContextCompacted'))
       for (const one of made)
         events.emit('ContextCompacted', {
@@ -128,7 +141,7 @@ export class Compactor {
           id: one.id,
           kind: one.kind,
           reason: one.reason,
-          messages: one.toPosition - Math.max(0, one.fromPosition),
+          messages: messagesOf(one, leading),
           tokensBefore: one.tokensBefore,
           tokensAfter: one.tokensAfter,
           ...(one.text !== undefined && { text: events.redacted(one.text) }),
@@ -143,13 +156,8 @@ export class Compactor {
   #mayContinue(draft: StepDraft): boolean {
     const run = this.#run;
     const { agent, state, redactor, deps } = run;
-    const { usage, cost } = draft.compaction ?? { usage: zeroUsage, cost: 0 };
     const now = run.now();
-    const booking = { at: isoTime(now), usage, cost, seconds: 0, family: null, step: null };
-    const spent = state.with({
-      execution: bookExecution(state.execution, booking),
-      info: bookSession(state.info, booking),
-    });
+    const spent = this.#booked(draft);
     if (agent.criteria.objections(spent, now, null, redactor, deps).length > 0) {
       draft.isTruncated = true;
       return false;
@@ -158,6 +166,25 @@ export class Compactor {
       draft.softLanding ??= agent.criteria.landing(spent, now, agent.landingReserve, deps);
     return true;
   }
+
+  /** The state, with what summaries have used in its totals. */
+  #booked(draft: StepDraft): AgentState {
+    const { state } = this.#run;
+    const { usage, cost } = uncountedUse(draft.compaction ?? noCompaction);
+    const at = isoTime(this.#run.now());
+    const booking = { at, usage, cost, seconds: 0, family: null, step: null };
+    return state.with({
+      execution: bookExecution(state.execution, booking),
+      info: bookSession(state.info, booking),
+    });
+  }
+}
+
+/** Notes that the totals have what summaries have used so far. */
+function markCounted(draft: StepDraft): void {
+  const before = draft.compaction ?? noCompaction;
+  const { usage, cost } = before;
+  draft.compaction = { ...before, counted: { usage, cost } };
 }
 
 /** Whether the model refused the newest request as too long, and a shorter one is to be tried. */
@@ -170,8 +197,8 @@ function isTooLong({ state: { steps, execution } }: Run): boolean {
   );
 }
 
-/** Compactions of the execution that no recorded step has counted. */
-function uncountedIn({ state: { compactions, steps, execution } }: Run): readonly Compaction[] {
+/** Compactions of the execution that no recorded step has. */
+function steplessIn({ state: { compactions, steps, execution } }: Run): readonly Compaction[] {
   const since = execution.startedAt ?? '';
   const open = new Map(compactions.flatMap((one) => (one.at >= since ? [[one.id, one]] : [])));
   let known = 0;
@@ -189,28 +216,26 @@ function keep(
   draft: StepDraft,
   made: readonly Compaction[],
   spent: readonly { readonly usage: Usage; readonly cost: number | null }[],
+  leading: number,
 ): void {
-  const before = draft.compaction ?? { made: [], usage: zeroUsage, cost: 0 };
+  const before = draft.compaction ?? noCompaction;
   draft.compaction = {
-    made: [...before.made, ...made.map(stepCompaction)],
+    ...before,
+    made: [...before.made, ...made.map((one) => stepCompaction(one, leading))],
     usage: spent.reduce((sum, { usage }) => addUsage(sum, usage), before.usage),
     cost: spent.reduce((sum, { cost }) => addCost(sum, cost), before.cost),
   };
 }
 
-const stepCompaction = ({
-  id,
-  kind,
-  fromPosition,
-  toPosition,
-  tokensBefore,
-  tokensAfter,
-  reason,
-}: Compaction): StepCompaction => ({
-  id,
-  kind,
-  messages: toPosition - Math.max(0, fromPosition),
-  tokensBefore,
-  tokensAfter,
-  reason,
-});
+/** A compaction from the store begins where it says, also if that is before the loaded part. */
+const loaded: number = Number.NEGATIVE_INFINITY;
+
+/** Number of messages that a compaction covers, without `leading` ones from before the loaded part. */
+const messagesOf = ({ fromPosition, toPosition }: Compaction, leading: number): number =>
+  toPosition - Math.max(leading, fromPosition);
+
+function stepCompaction(compaction: Compaction, leading: number): StepCompaction {
+  const { id, kind, tokensBefore, tokensAfter, reason } = compaction;
+  const messages = messagesOf(compaction, leading);
+  return { id, kind, messages, tokensBefore, tokensAfter, reason };
+}

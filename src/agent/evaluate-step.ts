@@ -15,7 +15,7 @@ import { Message } from '../messages/message.ts';
 import type { AgentState, AgentStateData, Pause } from './agent-state.ts';
 import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
-import { shortensAfter } from './compact-first.ts';
+import { bookCompaction, shortensAfter } from './compact-first.ts';
 import { bookExecution, bookSession, type Execution } from './execution.ts';
 import { unbooked } from './family-shares.ts';
 import { isBlocked } from './guard.ts';
@@ -31,6 +31,8 @@ import { addToolMessages } from './tool-message.ts';
 
 /** Ends the work on a step: pauses if calls need approval, else records the step and evaluates the criteria. */
 export function closeStep(run: Run, draft: StepDraft): void {
+  // a step may end between a summary and its model call
+  bookCompaction(draft);
   // no time would be left to run a call after its approval
   if (draft.hasOpenCalls) run.meetDeadline(run.now());
   run.pauseDeadline();

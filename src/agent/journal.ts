@@ -25,6 +25,8 @@ export interface Journal {
   save(state: AgentState): Promise<void> | undefined;
   /** Writes the state, whose compactions the next model call uses, and waits for the write. */
   compacted(state: AgentState): Promise<void>;
+  /** Number of first messages of this agent's conversation that come from before its loaded part. Default 0. */
+  readonly leading?: number;
   /**
    * Returns the tool message of this agent's conversation with this id, if the loaded part does not have it; null if
    * there is none.

@@ -69,10 +69,10 @@ export function shortened(message: Message): Message {
   let note = shorter.get(message);
   if (note === undefined) {
     const size = `${text.length} characters${others > 0 ? `, ${others} images or files` : ''}`;
-    note = Message.trusted({
-      ...message,
-      content: `[Left out to save space: a result of ${size}. To read it, call ${READ_RESULT} with {"id": "${message.id}"}.]`,
-    });
+    const content = `[Left out to save space: a result of ${size}. To read it, call ${READ_RESULT} with {"id": "${message.id}"}.]`;
+    // an id may be long
+    const isShorter = others > 0 || content.length < text.length;
+    note = isShorter ? Message.trusted({ ...message, content }) : message;
     shorter.set(message, note);
   }
   return note;

@@ -13,11 +13,18 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /** Usage, cost and working time of the step that no earlier run has counted. */
 export function bookingOf(draft: StepDraft, now: number, step: Booking['step']): Booking {
-  const { counted, usage, cost, family, beganAt, waitedMs } = draft;
+  const { counted, family, beganAt, waitedMs, compaction } = draft;
+  const before = compaction?.isInStep ? compaction.counted : null;
+  let { usage, cost } = draft;
+  for (const known of [counted, before]) {
+    if (known === null) continue;
+    usage = minusUsage(usage, known.usage);
+    if (cost !== null) cost -= known.cost ?? 0;
+  }
   return {
     at: isoTime(now),
-    usage: counted === null ? usage : minusUsage(usage, counted.usage),
-    cost: cost === null ? null : cost - (counted?.cost ?? 0),
+    usage,
+    cost,
     seconds: (now - beganAt + (counted === null ? waitedMs : 0)) / 1000,
     family,
     step,

@@ -17,7 +17,10 @@ export function compactionText({
     kind === 'summary'
       ? `${messages} earlier ${messages === 1 ? 'message' : 'messages'} summarized`
       : 'earlier tool results left out';
-  return `${what}: ${short(tokensBefore)} → ${short(tokensAfter)} tokens`;
+  const [before, after] = [tokensBefore, tokensAfter].map(short);
+  // a small difference shows in whole tokens
+  const sizes = before === after ? [tokensBefore, tokensAfter] : [before, after];
+  return `${what}: ${sizes.join(' → ')} tokens`;
 }
 
 const short = (tokens: number): string =>

@@ -77,6 +77,10 @@ export class AgentJournal implements Journal {
     return this.#writer.commit();
   }
 
+  get leading(): number {
+    return this.#frame.placement.leading;
+  }
+
   earlierResult(messageId: string): Promise<Message | null> {
     const { loadedAs, stored, saved } = this.#frame;
     const agentId = loadedAs ?? saved?.state.agentId;

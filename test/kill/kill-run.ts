@@ -112,7 +112,8 @@ class Campaign {
     }));
     this.#slots = new WorkerSlots(options.workerFile, slots, (worker, how) => {
       for (const { failed, code } of worker.failures)
-        if (!this.#isExcused(code)) this.#wrong(`a worker failed: ${failed}`);
+        // a parked session is retried manually
+        if (code !== 'parked' && !this.#isExcused(code)) this.#wrong(`a worker failed: ${failed}`);
       if (how !== 'SIGKILL' && how !== 0)
         this.#wrong(`a worker ended by itself (${how}): ${worker.complaints}`);
     });

@@ -98,7 +98,10 @@ export function killRuntime(
     let detail = '-';
     if ('toolCallId' in event) detail = event.toolCallId;
     if (type === 'AgentStepCompleted') detail = `${agentKey}#${event.stepNumber}`;
-    if (type === 'AgentFinished' || type === 'AgentFailed') detail = `${agentKey}#end`;
+    // a parked session is retried, and continues
+    const isParked = type === 'AgentFailed' && event.error?.code === 'parked';
+    if (type === 'AgentFinished' || (type === 'AgentFailed' && !isParked))
+      detail = `${agentKey}#end`;
     write({ kind: 'received', session, execution, subject: String(seq), what: type, detail });
   });
   return { runtime, write };

@@ -82,14 +82,17 @@ export function longModel({
   };
 }
 
-/** A tool with a result of many characters. */
+/** A tool with a result of many characters, or as many as the call asks for. */
 const look = (characters: number = 2_000): Tool =>
   defineTool({
     name: 'look',
     description: 'Looks something up.',
-    parameters: { type: 'object', properties: { page: { type: 'number' } } },
+    parameters: {
+      type: 'object',
+      properties: { page: { type: 'number' }, characters: { type: 'integer', minimum: 0 } },
+    },
     execute: (args, { callId }) =>
-      `${callId} ${JSON.stringify(args)} ${'x'.repeat(Math.max(0, characters))}`,
+      `${callId} ${JSON.stringify(args)} ${'x'.repeat(args.characters ?? Math.max(0, characters))}`,
   });
 
 export const longAgent = (
