@@ -23,7 +23,11 @@ export function startSdk(
     sampler,
   }: { traces?: boolean; meters?: boolean; sampler?: Sampler } = {},
 ): Sdk {
-  const processor = new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` }));
+  const processor = new BatchSpanProcessor(
+    new OTLPTraceExporter({ url: `${url}/v1/traces` }),
+    // the default of 2,048 drops spans of many runs in a row where the receiver is slow
+    { maxQueueSize: 100_000 },
+  );
   const resource = resourceFromAttributes({ 'service.name': 'onward-tests' });
   const tracing = new NodeTracerProvider({
     resource,
