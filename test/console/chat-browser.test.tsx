@@ -118,17 +118,17 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     await show('hostile');
     const place = (): Promise<number> =>
       page.$eval('.chat-log', (log) => log.scrollHeight - log.scrollTop - log.clientHeight);
-    expect(await place()).toBeLessThan(2);
+    await expect.poll(place).toBeLessThan(2);
     await page.evaluate(() => window.grow('hostile', 'One more.'));
-    expect(await place()).toBeLessThan(2);
+    await expect.poll(place).toBeLessThan(2);
     await page.$eval('.chat-log', (log) => (log.scrollTop = 0));
     await drawn(page);
     await page.evaluate(() => window.grow('hostile', 'Two more.\n\nAnd three.'));
     expect(await page.$eval('.chat-log', (log) => log.scrollTop)).toBe(0);
     await check('new-below');
     await page.click('.new-below');
-    expect(await place()).toBeLessThan(2);
-    expect(await page.$('.new-below')).toBeNull();
+    await expect.poll(place).toBeLessThan(2);
+    await page.waitForSelector('.new-below', { state: 'detached' });
   });
 
   it('shows the first of several approvals, and no button for those below it', async () => {
