@@ -56,7 +56,10 @@ export async function recordKill(folder: string): Promise<readonly TerminalLine[
     show('command', `kill -9 ${String(victim.pid)}`);
     victim.kill('SIGKILL');
     await gone;
-    show('error', victim.signalCode === 'SIGKILL' ? 'Killed' : `Ended by ${String(victim.signalCode)}`);
+    show(
+      'error',
+      victim.signalCode === 'SIGKILL' ? 'Killed' : `Ended by ${String(victim.signalCode)}`,
+    );
     showEffects();
     const recovery = start('recover');
     await once(recovery, 'close');
