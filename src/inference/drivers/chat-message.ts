@@ -22,6 +22,10 @@ export function spokenIn(message: Record<string, unknown>, parts: ReasoningParts
   const { content } = message;
   const refusal = string(message['refusal']);
   const reasoning = reasoningIn(message, parts);
+  if (typeof content === 'string') {
+    if (content !== '') parts.endPart();
+    return { text: content, reasoning, refusal };
+  }
   const said = { text: '', reasoning, refusal };
   for (const part of Array.isArray(content) ? (content as unknown[]) : [content]) {
     const type = isRecord(part) ? part['type'] : 'text';

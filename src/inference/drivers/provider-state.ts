@@ -21,12 +21,18 @@ export type ProviderState = {
 };
 
 /** Fields of a message other than its reasoning that a server expects back. */
-export const stateKeys = [
+const stateKeys = [
   'reasoning_details',
   'extra_content',
   'thought_signature',
   'provider_specific_fields',
 ] as const;
+
+/** Whether a message or a delta has one of them. Called for every delta. */
+export function hasState(message: Readonly<Record<string, unknown>>): boolean {
+  for (const key of stateKeys) if (message[key] !== undefined) return true;
+  return false;
+}
 
 /** Collects state from deltas, or from the message of a whole answer. */
 export class ReasoningCollector {
