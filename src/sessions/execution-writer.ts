@@ -193,6 +193,8 @@ export class ExecutionWriter implements EventOutlet {
     const place = this.#closed.indexOf(batch);
     if (place !== -1) return this.#closed.splice(0, place + 1);
     this.#batch = new CommitBatch();
+    // a command is done with the first state that has what it asked for
+    if (batch.states.size === 0) [this.#batch.done, batch.done] = [batch.done, undefined];
     return [...this.#closed.splice(0), batch];
   }
 
