@@ -13,6 +13,7 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
+  ['exports'],
   ['trace', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
   ['mcp', 'ag-ui'],
   ['ui'],
