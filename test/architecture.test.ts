@@ -108,6 +108,7 @@ describe('source layout', () => {
       '@opentelemetry/api in telemetry/',
       '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
       'bullmq in queues/bullmq/bull-link.ts',
+      'commander in cli/export-commands.ts',
       'commander in cli/process-commands.ts',
       'commander in cli/program.ts',
       'eventsource-parser in inference/drivers/sse.ts',
