@@ -51,6 +51,7 @@ describe('public API', () => {
       './broadcasting/pusher',
       './broadcasting/use-chat',
       './capabilities',
+      './exports',
       './telemetry',
       './mcp',
       './mcp/server',

@@ -3,6 +3,7 @@ import { version } from '../server/version.ts';
 import { visibleLines } from '../visible-text.ts';
 import { cliContext, type CommonOptions } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
+import { addExports } from './export-commands.ts';
 import {
   answerHelp,
   backupHelp,
@@ -219,6 +220,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => vacuum(context));
     },
   );
+  addExports(program, add, act);
   addOperators(program, add, act);
   add(program, 'prices [model...]', 'list the prices of models', pricesHelp).action(
     async (models: string[], _options, command: Command) => {

@@ -62,6 +62,7 @@ describe('the OpenAPI document', () => {
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
         "GET /sessions/{id}/trace: readTrace",
+        "GET /sessions/{id}/export: exportSession",
         "GET /sessions/{id}/events: streamEvents",
         "POST /sessions/{id}/approvals/{callId}: answerApproval",
         "POST /sessions/{id}/approvals: approveAll",
