@@ -7,6 +7,7 @@ import { Message } from '../messages/message.ts';
 import type { EvalCase } from './eval-case.ts';
 import type { EvalRun } from './eval-run.ts';
 import { evalRunOf } from './eval-run-of.ts';
+import { recordRun, type EvalRecorder } from './record-run.ts';
 
 /** How calls that need approval are answered: `approve` or `deny` all, or a function that answers each. */
 export type EvalApprovals =
@@ -30,10 +31,16 @@ export type HarnessOptions<Deps = {}> = HarnessBase<Deps> &
 /** Dependencies of all runs, or a function that makes them for each. */
 type DepsFor<Deps> = Deps | ((evalCase: EvalCase) => Deps | Promise<Deps>);
 
+interface HarnessRunOptions {
+  readonly signal?: AbortSignal;
+  /** Records the run as a session. A case with `messages` is not recorded. */
+  readonly record?: EvalRecorder;
+}
+
 /** Runs cases. */
 export interface EvalHarness {
   /** Runs a case, or one message, and returns the run with its trace. */
-  run(evalCase: EvalCase | string, options?: { readonly signal?: AbortSignal }): Promise<EvalRun>;
+  run(evalCase: EvalCase | string, options?: HarnessRunOptions): Promise<EvalRun>;
 }
 
 /** Rounds of approvals in one run. */
@@ -47,7 +54,7 @@ export function evalHarness<Deps = {}>(options: HarnessOptions<Deps>): EvalHarne
   const { agent, deps, approvals, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
   positive('timeoutSeconds', timeoutSeconds);
   return {
-    async run(given, { signal: outer } = {}) {
+    async run(given, { signal: outer, record } = {}) {
       const evalCase = typeof given === 'string' ? { name: given, input: given } : given;
       const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
       const signal = outer ? AbortSignal.any([outer, timeout]) : timeout;
@@ -55,7 +62,7 @@ export function evalHarness<Deps = {}>(options: HarnessOptions<Deps>): EvalHarne
         const made = typeof agent === 'function' ? await agent(evalCase) : agent;
         const given = typeof deps === 'function' ? await (deps as DepsMaker<Deps>)(evalCase) : deps;
         const ready = given === undefined ? (made as Agent) : made.withDeps(given);
-        return runCase(ready, evalCase, { signal, approvals });
+        return runCase(ready, evalCase, { signal, approvals, record });
       };
       const isLate = (): boolean => timeout.aborted && outer?.aborted !== true;
       const run = await beforeAbort(work(), signal).catch((error: unknown) => {
@@ -69,14 +76,21 @@ export function evalHarness<Deps = {}>(options: HarnessOptions<Deps>): EvalHarne
 
 type DepsMaker<Deps> = (evalCase: EvalCase) => Deps | Promise<Deps>;
 
+interface CaseOptions {
+  readonly signal: AbortSignal;
+  readonly approvals: EvalApprovals | undefined;
+  readonly record: EvalRecorder | undefined;
+}
+
 async function runCase(
   agent: Agent,
   evalCase: EvalCase,
-  {
-    signal,
-    approvals,
-  }: { readonly signal: AbortSignal; readonly approvals: EvalApprovals | undefined },
+  { signal, approvals, record }: CaseOptions,
 ): Promise<EvalRun> {
+  const answers = (pending: readonly PendingApproval[]): Readonly<Record<string, ApprovalAnswer>> =>
+    approvals ? answersTo(pending, approvals, evalCase) : {};
+  if (record && !evalCase.messages)
+    return recordRun(agent, evalCase, { ...record, signal, answers, maxRounds: MAX_ROUNDS });
   const events: AgentEvent[] = [];
   const options = {
     signal,
@@ -85,10 +99,10 @@ async function runCase(
     },
   };
   let state = await agent.run(conversationOf(evalCase), options);
-  for (let round = 0; state.status === 'paused' && approvals && round < MAX_ROUNDS; round++) {
-    const answers = answersTo(state.pendingApprovals, approvals, evalCase);
-    if (Object.keys(answers).length === 0) break;
-    state = await agent.resume(state, { ...options, approvals: answers });
+  for (let round = 0; state.status === 'paused' && round < MAX_ROUNDS; round++) {
+    const given = answers(state.pendingApprovals);
+    if (Object.keys(given).length === 0) break;
+    state = await agent.resume(state, { ...options, approvals: given });
   }
   return evalRunOf(state, events);
 }

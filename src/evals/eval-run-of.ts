@@ -1,4 +1,4 @@
-import { AgentState, type AgentStateJSON } from '../agent/agent-state.ts';
+import { AgentState, type AgentStateJSON, type AgentStepJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep, AgentStep } from '../agent/agent-step.ts';
 import { explainState } from '../continuation/explain-state.ts';
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
@@ -21,9 +21,22 @@ export function evalRunOf<Output = unknown>(
   events: readonly AgentEvent[] = [],
 ): EvalRun<Output> {
   const state = AgentState.from(given) as AgentState<Output>;
+  const steps = state.execution.id === '' ? [] : stepsOf(state);
+  return runOfRecords(
+    state,
+    steps.map((step) => ({ ...step, outcome: step.outcome?.toJSON() ?? null })),
+    events,
+  );
+}
+
+/** Builds a run from a state, the steps of its execution and their events. */
+export function runOfRecords<Output = unknown>(
+  state: AgentState<Output>,
+  steps: readonly AgentStepJSON[],
+  events: readonly AgentEvent[],
+): EvalRun<Output> {
   const { execution, lastContinuationOutcome: outcome } = state;
   const executionId = execution.id === '' ? null : execution.id;
-  const steps = executionId === null ? [] : stepsOf(state);
   const { status, stopReason, pause, pendingApprovals, pendingInputs } = state;
   const json = outcome?.toJSON() ?? null;
   return {
@@ -38,6 +51,7 @@ export function evalRunOf<Output = unknown>(
     usage: execution.usage,
     cost: execution.cost,
     durationMs: execution.cumulativeSeconds * 1000,
+    sessionId: null,
     executionId,
     trace: traceOf({
       session: {
@@ -57,7 +71,7 @@ export function evalRunOf<Output = unknown>(
         executionId === null
           ? []
           : [{ id: executionId, startedAt: execution.startedAt, stepCount: execution.stepCount }],
-      steps: steps.map((step) => ({ ...step, outcome: step.outcome?.toJSON() ?? null })),
+      steps,
       events,
       accounts: execution,
       accountsAfter: execution,
@@ -81,7 +95,7 @@ function explanationOf(state: AgentState): string {
 
 /** Returns all calls in order, with those of nested agents behind the call that runs the agent. */
 function callsOf(
-  steps: readonly AgentStep[],
+  steps: readonly Pick<AgentStep, 'toolCalls' | 'results' | 'number'>[],
   open: UnfinishedStep | null,
   events: readonly AgentEvent[],
 ): readonly EvalCall[] {

@@ -41,6 +41,8 @@ export interface EvalRun<Output = unknown> {
   readonly cost: number | null;
   /** Working time in milliseconds, without pauses. */
   readonly durationMs: number;
+  /** Session in which it was recorded; null if it was not. */
+  readonly sessionId: string | null;
   readonly executionId: string | null;
   readonly trace: Trace;
   readonly state: AgentState<Output>;

@@ -1,5 +1,6 @@
 import { durationText, moneyText } from '../number-text.ts';
-import type { CaseReport, EvalReport, RunReport } from './eval-report.ts';
+import type { CaseReport, EvalReport } from './eval-report.ts';
+import { problemsOf } from './run-problems.ts';
 
 /** Writes reports as JUnit XML, which CI systems show: a suite per eval, a test case per case. */
 export function junitXml(reports: readonly EvalReport[]): string {
@@ -79,14 +80,6 @@ function failureText({ runs, passedRuns }: CaseReport): {
   ]);
   return { message: `${rate}${firstLine(problems[0] ?? 'failed')}`, body: body.join('\n') };
 }
-
-/** Lists why a run failed: what was thrown, then each failed scorer. */
-export const problemsOf = ({ error, scores }: RunReport): readonly string[] => [
-  ...(error === null ? [] : [error]),
-  ...scores
-    .filter(({ status }) => status === 'fail' || status === 'error')
-    .map(({ scorer, score, reason }) => `${scorer}${score === null ? '' : ` ${score}`}: ${reason}`),
-];
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 

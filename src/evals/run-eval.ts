@@ -16,6 +16,7 @@ import {
 } from './eval-report.ts';
 import type { EvalRun } from './eval-run.ts';
 import { brokenScore, caseReport, emptyRun, runReport, scoreReport } from './run-report.ts';
+import type { EvalRecorder } from './record-run.ts';
 import type { Scorer } from './score.ts';
 
 /** A finished run of a case, for progress. */
@@ -38,6 +39,8 @@ export interface RunEvalOptions {
   readonly signal?: AbortSignal;
   /** Report to compare with. */
   readonly baseline?: EvalReport;
+  /** Records each run as a session, so that the console shows its trace. Default: runs are not recorded. */
+  readonly record?: EvalRecorder;
   readonly onProgress?: (progress: EvalProgress) => void;
   readonly clock?: Clock;
 }
@@ -62,7 +65,12 @@ export async function runEval(
   );
   let done = 0;
   await inOrder(jobs, concurrency, signal, async ({ evalCase, scorers, runs, at }) => {
-    const run = await runOnce(definition, evalCase, { scorers, number: at + 1, signal });
+    const run = await runOnce(definition, evalCase, {
+      scorers,
+      number: at + 1,
+      signal,
+      record: options.record,
+    });
     runs[at] = run;
     done += 1;
     const { name: suite } = definition;
@@ -138,17 +146,18 @@ interface OnceOptions {
   readonly scorers: readonly Scorer[];
   readonly number: number;
   readonly signal: AbortSignal;
+  readonly record: EvalRecorder | undefined;
 }
 
 /** Runs a case once and scores it. Never rejects. */
 async function runOnce(
   { harness }: EvalDefinition,
   evalCase: EvalCase,
-  { scorers, number, signal }: OnceOptions,
+  { scorers, number, signal, record }: OnceOptions,
 ): Promise<RunReport> {
   let run: EvalRun;
   try {
-    run = await harness.run(evalCase, { signal });
+    run = await harness.run(evalCase, { signal, ...(record && { record }) });
   } catch (error) {
     return signal.aborted ? emptyRun(number, 'not_run') : emptyRun(number, 'error', error);
   }

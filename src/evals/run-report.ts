@@ -44,7 +44,7 @@ export function runReport(number: number, run: EvalRun, scores: readonly ScoreRe
     tokens: run.usage.total,
     cost: run.cost,
     durationMs: Math.round(run.durationMs),
-    sessionId: null,
+    sessionId: run.sessionId,
     executionId: run.executionId,
     calls: run.calls.slice(0, LISTED_CALLS).map(callReport),
     scores,
