@@ -58,5 +58,5 @@ async function loadYaml(path: string): Promise<ParseYaml> {
     );
   });
   // the parser runs no code, and refuses documents whose aliases multiply
-  return (text) => yaml.parse(text, { maxAliasCount: 100 }) as unknown;
+  return (text) => yaml.parse(text, { maxAliasCount: 100, logLevel: 'error' }) as unknown;
 }

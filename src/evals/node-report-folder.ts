@@ -9,7 +9,7 @@ import { readEvalReport, summaryOf, type EvalReports, type EvalSummary } from '.
 /** Bounds of what a reader gets, whatever lies in the folder. */
 const MAX_SUITES = 100;
 const MAX_RUNS = 50;
-const MAX_BYTES = 50_000_000;
+const MAX_BYTES = 20_000_000;
 /** Attempts to take the next number, when other processes store reports too. */
 const MAX_TRIES = 100;
 

@@ -100,10 +100,8 @@ describe('onward eval', () => {
 
   it('filters, repeats and writes JSON and JUnit', async () => {
     const cwd = project(bad);
-    const ended = await ran(
-      ...([cwd, 'finds.eval.ts', '--filter', 'X', '--repeats', '3'] as const),
-      ...['--junit', 'out/junit.xml', '--report', 'out/report.json', '--no-save'],
-    );
+    const files = ['--junit', 'out/junit.xml', '--report', 'out/report.json', '--no-save'];
+    const ended = await ran(cwd, 'finds.eval.ts', '--filter', 'X', '--repeats', '3', ...files);
     expect(ended.code).toBe(9);
     expect(ended.stdout).toMatch(/^✗ +bad +✗ 0\/3 +✗ 0\/3 /m);
     expect(ended.stdout).toContain('✗ bad  0 of 3 runs passed');

@@ -1,4 +1,12 @@
-import type { Harness, HarnessRun, Judge, JudgeHarness, JudgeResult } from 'vitest-evals';
+import type {
+  Harness,
+  HarnessRun,
+  JsonValue as TheirJson,
+  Judge,
+  JudgeContext,
+  JudgeHarness,
+  JudgeResult,
+} from 'vitest-evals';
 import { createAgent } from '../../agent/agent.ts';
 import { AgentError } from '../../errors/agent-error.ts';
 import { ErrorPolicy } from '../../errors/error-policy.ts';
@@ -11,9 +19,6 @@ import type { EvalRun } from '../eval-run.ts';
 import type { Scorer } from '../score.ts';
 import { shortText } from '../call-text.ts';
 
-/** JSON as `vitest-evals` types it. */
-type TheirJson = NonNullable<HarnessRun['output']>;
-
 /** A case without a name, or the user's message. */
 export type VitestEvalsInput = string | (Omit<EvalCase, 'name'> & { readonly name?: string });
 
@@ -22,10 +27,17 @@ interface Named {
   readonly name: string;
 }
 
+/** The harness of an agent for `vitest-evals`. */
+export type VitestEvalsHarness = Harness<VitestEvalsInput>;
+/** A judge of its runs. */
+export type VitestEvalsJudge = Judge<
+  JudgeContext<VitestEvalsInput, TheirJson | undefined, VitestEvalsHarness | undefined>
+>;
+
 /** Creates a harness for `describeEval` of `vitest-evals`. The matchers of `onward/evals/vitest` accept its runs too. */
 export function vitestEvalsHarness<Deps = {}>(
   options: HarnessOptions<Deps> & Named,
-): Harness<VitestEvalsInput, TheirJson | undefined> {
+): VitestEvalsHarness {
   const { name } = options;
   const harness = evalHarness(options);
   return {
@@ -44,7 +56,7 @@ export function vitestEvalsHarness<Deps = {}>(
 const inputs = new WeakMap<EvalRun, EvalCase>();
 
 /** Creates a judge for `vitest-evals` from a scorer. It judges runs of {@link vitestEvalsHarness}. */
-export const vitestEvalsJudge = (scorer: Scorer): Judge => ({
+export const vitestEvalsJudge = (scorer: Scorer): VitestEvalsJudge => ({
   name: scorer.name,
   async assess({ run: theirs }): Promise<JudgeResult> {
     const run = linkedRun(theirs) ?? linkedRun(theirs.session);
@@ -106,7 +118,7 @@ export function vitestEvalsJudgeHarness(model: ModelInput): JudgeHarness {
 }
 
 /** Returns a run in the form of `vitest-evals`, for its reporters and judges. */
-export function harnessRunOf(run: EvalRun): HarnessRun<TheirJson | undefined> {
+export function harnessRunOf(run: EvalRun): HarnessRun {
   const { output, outputText, calls, explanation, stopReason, status } = run;
   const answer = json(output ?? outputText);
   return {
