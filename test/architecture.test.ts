@@ -18,14 +18,14 @@ const layers = [
   ['mcp', 'ag-ui'],
   ['ui'],
   ['react'],
-  ['testing'],
+  ['testing', 'evals'],
   ['server'],
   ['console'],
   ['demo'],
   ['cli'],
 ];
 /** Whether a file may use Node built-ins. All others load in a browser and on an edge runtime. */
-const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
+const usesNode = (file: string): boolean => /^(?:(?:server|evals)\/node|demo\/|cli\/)/.test(file);
 /** Files outside the modules. Every module may import them, and they import no module. */
 const shared = new Set([
   'append-only.ts',
@@ -123,6 +123,9 @@ describe('source layout', () => {
       'react in console/',
       'react in react/',
       'remend in console/chat/markdown-tree.ts',
+      'vitest in evals/vitest/index.ts',
+      'vitest-evals in evals/vitest-evals/index.ts',
+      'yaml in evals/node-dataset.ts',
     ]);
   });
 

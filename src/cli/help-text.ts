@@ -201,3 +201,17 @@ continues or changes it.
 Examples:
   $ onward import session.jsonl --owner support
 `;
+
+export const evalHelp = `
+Finds *.eval.ts, .mts, .js and .mjs below this folder; each exports defineEval({ ... }) as default. Name files, folders or
+suites to run only those. A report is stored in .onward/evals, compared with the one before, and shown in the console.
+Ends with 9 if a case did not pass.
+
+--json writes one JSON object per line: {"type":"eval_run",…} after each run, {"type":"eval_report","report":{…}} per
+suite, and last {"type":"result","passed":…,"exit_code":…}.
+
+Examples:
+  $ onward eval
+  $ onward eval leads.eval.ts --filter duplicate --repeats 5
+  $ onward eval leads --baseline 41 --junit reports/evals.xml
+`;

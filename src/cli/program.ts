@@ -18,6 +18,7 @@ import {
 } from './help-text.ts';
 import { paintFor } from './paint.ts';
 import {
+  addEval,
   addMcp,
   addOperators,
   addProcesses,
@@ -115,6 +116,8 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));
     });
+
+  addEval(program, add, act);
 
   const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');
   add(sessions, 'list', 'list sessions with their reasons, the last changed first')
