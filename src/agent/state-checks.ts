@@ -43,6 +43,18 @@ const executionFields = fields({
   succeededTools: 'list?',
   firstMessage: 'number?',
   traceparent: 'string?',
+  runs: 'list?',
+});
+const runFields = fields({
+  at: 'string',
+  afterStep: 'number',
+  policy: 'string',
+  by: 'string?',
+  grant: 'object?',
+  seconds: 'number?',
+  outcome: 'object?',
+  stop: 'object?',
+  dropped: 'object?',
 });
 const grantFields = fields({ grant: 'object', by: 'string??', at: 'string', authority: 'string' });
 const shareFields = fields({
@@ -65,6 +77,8 @@ const stepFields = fields({
   compactions: 'list?',
   modelCall: 'object?',
   modelUsage: 'object?',
+  family: 'list?',
+  policy: 'object?',
   compactionUsage: 'object?',
   failedModels: 'list?',
   messageIds: 'list?',
@@ -163,6 +177,7 @@ export function checkState(document: Record<string, unknown>): void {
       within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
       within('.execution', recordsIn(execution, 'grantLog', grantFields)) ??
       within('.execution', recordsIn(execution, 'family', shareFields)) ??
+      within('.execution', recordsIn(execution, 'runs', runFields)) ??
       within('.execution', recordsIn(execution, 'failingTools', failingFields)) ??
       recordProblem(document, documentFields) ??
       within('.approvalRules', rulesProblem(document['approvalRules'])) ??
