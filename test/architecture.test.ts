@@ -13,7 +13,7 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
+  ['trace', 'replay', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
   ['mcp', 'ag-ui'],
   ['ui'],
   ['react'],

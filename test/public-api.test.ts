@@ -52,6 +52,7 @@ describe('public API', () => {
       './broadcasting/use-chat',
       './capabilities',
       './telemetry',
+      './replay',
       './mcp',
       './mcp/server',
       './ag-ui',

@@ -87,7 +87,9 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
   const { state } = run;
   const { execution } = state;
   const { errors } = draft;
-  const before = countsBefore(run, draft);
+  const { failure, modelId: model, steeredModel } = draft;
+  const call = { isFailed: failure !== null, model, isChosen: steeredModel !== null };
+  const before = countsBefore(state, call, run.agent.models.length > 1);
   const isShortened = draft.failure !== null && shortensAfter(run, draft);
   const counted = countedStep(draft, errors);
   const { errorPolicy } = run.agent;
