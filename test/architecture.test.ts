@@ -14,7 +14,7 @@ const layers = [
   ['bus'],
   ['sessions'],
   ['exports'],
-  ['trace', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
+  ['trace', 'replay', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
   ['mcp', 'ag-ui'],
   ['ui'],
   ['react'],

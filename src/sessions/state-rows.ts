@@ -207,9 +207,16 @@ const noCount = {};
 export const markOf = (state: AgentState, placement: Placement): ForkPoint => ({
   messages: state.messages.length + placement.messages,
   ...compactionCount(state, placement),
-  execution: placed(state.execution, placement),
+  execution: placed(withRunsAtEnd(state), placement),
   info: state.info,
 });
+
+/** The totals for a mark: only the end of a run has the list of runs, so that marks stay small. */
+function withRunsAtEnd({ status, execution }: AgentState): Execution {
+  if (execution.runs === undefined || status !== 'in_progress') return execution;
+  const { runs: _, ...rest } = execution;
+  return rest;
+}
 
 /**
  * Returns the role under which a message is stored. A history window keeps `system` rows; a `user` row begins a turn,
