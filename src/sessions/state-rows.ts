@@ -7,6 +7,7 @@ import { versionOf, type VersionedState } from '../agent/state-migrations.ts';
 import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
+import type { StepRequest, StoredRequest } from './requests/stored-request.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /**
@@ -31,6 +32,8 @@ export interface StateHeader {
   readonly salt: string;
   /** Name of the large value that holds prompt and tools. */
   readonly definition: string | null;
+  /** Name of the large value that holds the parts of requests beside messages; left out while there is none. */
+  readonly requestFrame?: string;
   /** Title from the first user message, redacted; left out while there is none. */
   readonly title?: string;
   /** Messages that the session was created with, until the first run writes them as rows. */
@@ -41,6 +44,8 @@ export interface StateHeader {
   readonly compactions?: number;
   /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
+  /** The request of the unfinished step. */
+  readonly request?: StepRequest;
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps' | 'compactions'>;
 }
 
@@ -51,6 +56,8 @@ export interface ForkPoint {
   readonly compactions?: number;
   readonly execution: Execution;
   readonly info: SessionInfo;
+  /** How the model was called in this step; absent if it was not, and in rows of earlier releases. */
+  readonly request?: StoredRequest;
 }
 
 export function headState(state: AgentState, placement: Placement): StateHeader['state'] {
