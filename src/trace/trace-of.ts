@@ -96,7 +96,9 @@ export function traceOf(records: TraceRecords): Trace {
       ...(nested && { isNested: true }),
     }),
     grants: accounts?.grants ?? {},
-    ...(nested && { nested: { callId: nested.callId, above: nested.above } }),
+    ...(nested && {
+      nested: { agentId: nested.agentId, callId: nested.callId, above: nested.above },
+    }),
   };
 }
 

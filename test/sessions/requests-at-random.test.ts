@@ -209,7 +209,7 @@ describe.each(stores)('the requests of a session (%s)', (name, open) => {
           });
           if (id === '') ({ id } = await runtime.create({ owner }));
           queue.splice(0, queue.length, ...turn.steps);
-          const session = await runtime.send(id, `Go on. ${long}`, { owner, wait: true });
+          const session = await runtime.send(id, `Continue. ${long}`, { owner, wait: true });
           if (session.stopReason === 'steps_limit')
             await runtime.resume(id, { owner, grant: { steps: 2 }, wait: true });
           checked += await compared(runtime, owner, id, received);
