@@ -8,6 +8,7 @@ import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 import type { ImportNote } from './imported-session.ts';
+import type { StepRequest, StoredRequest } from './requests/stored-request.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface StateHeader {
   readonly salt: string;
   /** Name of the large value that holds prompt and tools. */
   readonly definition: string | null;
+  /** Name of the large value that holds the parts of requests beside messages; left out while there is none. */
+  readonly requestFrame?: string;
   /** Title from the first user message, redacted; left out while there is none. */
   readonly title?: string;
   /** Messages that the session was created with, until the first run writes them as rows. */
@@ -44,6 +47,8 @@ export interface StateHeader {
   readonly imported?: ImportNote;
   /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
+  /** The request of the unfinished step. */
+  readonly request?: StepRequest;
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps' | 'compactions'>;
 }
 
@@ -54,6 +59,8 @@ export interface ForkPoint {
   readonly compactions?: number;
   readonly execution: Execution;
   readonly info: SessionInfo;
+  /** How the model was called in this step; absent if it was not, and in rows of earlier releases. */
+  readonly request?: StoredRequest;
 }
 
 export function headState(state: AgentState, placement: Placement): StateHeader['state'] {
