@@ -118,7 +118,7 @@ describe('source layout', () => {
       'markdown-it in console/chat/markdown-tree.ts',
       'openai in inference/drivers/openai-client.ts',
       'pg in bus/postgres/index.ts',
-      'pg in sessions/stores/postgres/postgres-pool.ts',
+      'pg in sessions/stores/postgres/postgres-own-pool.ts',
       'pusher in broadcasting/pusher/pusher-connection.ts',
       'react in console/',
       'react in react/',
