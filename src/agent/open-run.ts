@@ -30,12 +30,14 @@ export function startExecution(run: Run, executionId: string = uuid()): void {
 export function continueRun(run: Run, grant?: Grants, granted?: GrantedBy): void {
   const { state } = run;
   const { execution } = state;
+  const given = grant && granted && giveGrant(execution, grant, granted);
+  run.grant = given?.grantLog?.at(-1) ?? null;
   run.state = state.with({
     agentName: run.agent.name,
     status: AgentStatus.InProgress,
     execution: {
       ...execution,
-      ...(grant && granted && giveGrant(execution, grant, granted)),
+      ...given,
       stretchSeconds: null,
     },
     executionStartedAt: run.parent ? null : isoTime(run.now()),

@@ -230,7 +230,7 @@ async function headerOf(
   writer: ExecutionWriter,
 ): Promise<StateHeader> {
   const isRoot = callId === null;
-  const { salt, title } = writer.execution;
+  const { salt, title, origin } = writer.execution;
   const header: { -readonly [K in keyof StateHeader]: StateHeader[K] } = {
     version: 1,
     salt,
@@ -239,6 +239,7 @@ async function headerOf(
     state: headState(state, placement),
   };
   if (isRoot && title !== undefined) header.title = title;
+  if (isRoot && origin !== undefined) header.origin = origin;
   if (pending.length > 0) header.pending = pending;
   return header;
 }

@@ -9,6 +9,7 @@ import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { SessionListeners } from './session-listeners.ts';
 import type { SessionRow } from './session-rows.ts';
+import type { SessionOrigin } from './state-rows.ts';
 import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
 import type { SessionWorker } from './session-worker.ts';
 import { isRefusedValue } from './stores/store-errors.ts';
@@ -35,6 +36,8 @@ export interface WrittenExecution {
   /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
   readonly title?: string | undefined;
+  /** Where the session was forked from. */
+  readonly origin?: SessionOrigin | undefined;
   /** Prompt and tools, as JSON. */
   readonly definition: string;
   /** Name under which the definition is already stored. */

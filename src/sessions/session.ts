@@ -16,7 +16,7 @@ import { closedOutcome, parkedOutcome } from './attempts.ts';
 import { lastRetryOf, type RetryRecord } from './retry-record.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
-import type { StateHeader } from './state-rows.ts';
+import type { SessionOrigin, StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
 /** A session without its history, as clients see it. Secrets are redacted. */
@@ -41,6 +41,8 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly lastRetry: RetryRecord | null;
   /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
+  /** The session and step from which it was forked; null for one that was not. */
+  readonly forkedFrom: SessionOrigin | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly messageCount: number;
@@ -76,7 +78,7 @@ export interface Session<Output = unknown, Name extends string = string> {
 /** Builds the view of a session. `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(
   row: SessionRow,
-  { state, seed, title }: StateHeader,
+  { state, seed, title, origin }: StateHeader,
   waiting: ReadonlySet<string>,
   redactors: ApprovalRedactors,
 ): Session {
@@ -110,6 +112,7 @@ export function sessionOf(
     parkedAt: row.parkedAt,
     lastRetry: lastRetryOf(row),
     executionId: executionId || null,
+    forkedFrom: origin ?? null,
     createdAt,
     updatedAt,
     messageCount: seed?.length ?? row.messageCount,

@@ -8,6 +8,8 @@ export interface LiveCall {
   readonly executionId: string;
   readonly agentId: string;
   readonly id: string;
+  /** Name of the tool; '' from an earlier server. */
+  readonly name: string;
   /** Text by chunk offsets. For an earlier server, which sends no offsets, the fields below are used. */
   readonly grown: GrowingText;
   readonly settled: string;
@@ -27,6 +29,7 @@ export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): 
   executionId: execution_id,
   agentId: agent_id,
   id: payload.tool_call_id,
+  name: payload.tool ?? '',
   grown: noText,
   settled: '',
   recent: [],
@@ -71,7 +74,7 @@ const argsText = ({ settled, recent }: LiveCall): string =>
 
 function partialCall(call: LiveCall): UiToolCall {
   const args = call.grown.text || (call.isWhole ? argsText(call) : '');
-  return { id: call.id, name: '', args, args_summary: args, partial: true };
+  return { id: call.id, name: call.name, args, args_summary: args, partial: true };
 }
 
 /** Adds unfinished calls to the streamed text of the same message, else to a new row. */
