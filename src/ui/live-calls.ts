@@ -72,9 +72,11 @@ function isFromStart(text: string, call: LiveCall): boolean {
 const argsText = ({ settled, recent }: LiveCall): string =>
   recent.reduce((all, { text }) => all + text, settled);
 
-function partialCall(call: LiveCall): UiToolCall {
+/** A model writes one call after the other: all but the last are complete. */
+function partialCall(call: LiveCall, isLast: boolean): UiToolCall {
   const args = call.grown.text || (call.isWhole ? argsText(call) : '');
-  return { id: call.id, name: call.name, args, args_summary: args, partial: true };
+  const shown = { id: call.id, name: call.name, args, args_summary: args, partial: true } as const;
+  return isLast ? shown : { ...shown, written: true };
 }
 
 /** Adds unfinished calls to the streamed text of the same message, else to a new row. */
@@ -86,6 +88,10 @@ export function withCallsRow(row: UiMessage | null, calls: readonly LiveCall[]):
     role: 'assistant',
     content: row?.content ?? '',
     timestamp: row?.timestamp ?? first.timestamp,
-    metadata: { ...row?.metadata, streaming: true, tool_calls: calls.map(partialCall) },
+    metadata: {
+      ...row?.metadata,
+      streaming: true,
+      tool_calls: calls.map((call, i) => partialCall(call, i === calls.length - 1)),
+    },
   };
 }

@@ -24,6 +24,8 @@ export interface UiToolCall {
   readonly args_summary: string;
   /** Whether the arguments still stream: `args` is the text so far. */
   readonly partial?: true;
+  /** Whether a partial call is complete and waits for the model to finish. */
+  readonly written?: true;
 }
 
 export interface UiContinuation {

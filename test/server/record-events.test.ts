@@ -17,7 +17,7 @@ const agentOf = (): Agent =>
   withModels([
     DeterministicDriver.create(
       [
-        error({ type: 'rate_limit', message: 'slow down' }),
+        error({ type: 'rate_limit', code: 'rate_limit', message: 'slow down' }),
         toolCall('read', { page: 1 }, 'Reading.'),
         error(overloaded),
         error(overloaded),

@@ -17,10 +17,9 @@ import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';
 import { TurnEnd } from './turn-end.tsx';
 import { TurnView } from './turn-view.tsx';
-import type { Turn } from './turns.ts';
+import { isFork, type Turn } from './turns.ts';
 import { useDiscarded } from './use-discarded.ts';
 import { useFirstQuestion } from './use-first-question.ts';
-import { useGrantedLines } from './use-granted-lines.ts';
 import { useTurns } from './use-turns.ts';
 
 const labels = { showAll: 'Load all' } as const;
@@ -50,7 +49,6 @@ function Chat(props: ChatViewProps): ReactElement {
   const own = trace && (executionId ?? detail?.executionId) === trace.executionId ? trace : null;
   const { earlier, shown, active, factsOf } = useTurns(state, own);
   const discarded = useDiscarded(state.messages, status === 'processing');
-  const granted = useGrantedLines(grantState, active);
   const follow = useFollowEnd(state, actions);
   const { ref, toEnd } = follow;
   const hasQuestions = approvals.length + inputs.length > 0;
@@ -101,6 +99,8 @@ function Chat(props: ChatViewProps): ReactElement {
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
+  // a fork that was never resumed takes a message too
+  const isForked = status === 'paused' && detail?.pause?.kind === 'fork';
   const isStopping = actionFor(actions, 'stop', executionId);
   const now = useMemo(() => new Date(), [shown.length]);
   const number = (turn: Turn): number => earlier.length + shown.indexOf(turn) + 1;
@@ -155,8 +155,7 @@ function Chat(props: ChatViewProps): ReactElement {
         delivery={turn.user ? actionFor(actions, 'send', turn.id) : null}
         isLive={isActive && isBusy}
         isQueued={isLast && !isActive && isBusy}
-        stoppedAt={isActive ? (stop?.timestamp ?? null) : null}
-        granted={granted(turn)}
+        isEndBelow={isActive && !isBusy}
         onRetry={onRetry}
         onEdit={onEdit}
         onOpenStep={onOpenStep}
@@ -178,7 +177,7 @@ function Chat(props: ChatViewProps): ReactElement {
       >
         <div className="chat-column">
           {earlier.length > 0 && (
-            <EarlierTurns turns={earlier}>
+            <EarlierTurns turns={earlier} isInherited={shown[0]?.rows.some(isFork) === true}>
               {(turns) => turns.map((turn, i) => draw(turn, turns[i - 1]))}
             </EarlierTurns>
           )}
@@ -203,7 +202,7 @@ function Chat(props: ChatViewProps): ReactElement {
         <BusyComposer
           onSend={onSend}
           draft={draft}
-          blockedBy={blockedBy(status, approvals.length, inputs.length)}
+          blockedBy={blockedBy(isForked ? 'idle' : status, approvals.length, inputs.length)}
           placeholder={placeholderOf(status, agent)}
           isBusy={isBusy}
           isLocked
