@@ -149,7 +149,7 @@ describe('a cassette', () => {
             finishReason: 'tool_calls',
             usage: null,
           };
-        return { content: `heard: ${said}`, toolCalls: [], finishReason: 'stop', usage: null };
+        return { content: `received: ${said}`, toolCalls: [], finishReason: 'stop', usage: null };
       },
     };
     const file = cassetteFile();
