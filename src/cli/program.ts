@@ -24,6 +24,7 @@ import {
   type Act,
   type Add,
 } from './process-commands.ts';
+import { addReplay } from './replay-command.ts';
 
 /** Ends parsing after all output was written. */
 export const isParserExit = (error: unknown): error is CommanderError =>
@@ -114,6 +115,8 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));
     });
+
+  addReplay(program, add, act);
 
   const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');
   add(sessions, 'list', 'list sessions with their reasons, the last changed first')

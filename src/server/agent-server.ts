@@ -27,6 +27,7 @@ import { adminRoutes } from './routes/admin-routes.ts';
 import { agUiRoute } from './routes/ag-ui-route.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { replayRoutes } from './routes/replay-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
@@ -73,6 +74,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...infoRoutes(serverInfo(options), () => openapi),
     ...sessionRoutes(runtime, caps, errors.report),
     ...historyRoutes(runtime, caps, config),
+    ...replayRoutes(runtime),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),

@@ -62,6 +62,8 @@ describe('the OpenAPI document', () => {
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
         "GET /sessions/{id}/trace: readTrace",
+        "GET /sessions/{id}/replay: replaySession",
+        "GET /replays: replaySessions",
         "GET /sessions/{id}/events: streamEvents",
         "POST /sessions/{id}/approvals/{callId}: answerApproval",
         "POST /sessions/{id}/approvals: approveAll",
