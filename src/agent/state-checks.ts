@@ -185,6 +185,9 @@ const rulesProblem = (rules: unknown): Problem | null =>
       within('.agentPath', listProblem(fieldOf(rule, 'agentPath'), textProblem)),
   );
 
+/** Rejects a recorded step without the fields that reports rely on. */
+export const checkStep = (step: unknown): void => refuse(within('.step', stepProblem(step)));
+
 const executionListProblem = (execution: unknown): Problem | null =>
   executionLists.reduce<Problem | null>(
     (found, [key, expected]) => found ?? recordsIn(execution, key, expected),

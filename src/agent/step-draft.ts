@@ -14,6 +14,7 @@ import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import { compactionFields, draftCompaction, type DraftCompaction } from './compact-first.ts';
 import type { Spending } from './family-shares.ts';
+import type { SentRequest } from './journal.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
 import { landingOf } from './landing-of.ts';
 import type { GuardRecord } from './guard.ts';
@@ -47,7 +48,6 @@ export class StepDraft {
   readonly startedAt: string;
   softLanding: string | null;
   readonly waitedMs: number;
-  /** Set before the first chunk is emitted. */
   readonly messageId: string;
   /** Working time, usage and cost of earlier runs of this step, already in the totals; null in the first run. */
   readonly counted: {
@@ -82,6 +82,8 @@ export class StepDraft {
   /** Usage of models that guards have called. */
   guardUsage: { readonly agent: string; readonly usage: Usage; readonly cost: number | null }[] =
     [];
+  /** What the request is made of; null before the model call. */
+  view: Omit<SentRequest, 'stepId' | 'request'> | null = null;
   modelSignal: AbortSignal | null = null;
   /** What the provider reported about the model call. */
   modelCall: ModelCallInfo | null = null;
@@ -95,14 +97,12 @@ export class StepDraft {
   countedFamily: readonly FamilyShare[] | null = null;
   finishReason: FinishReason | null = null;
   readonly notes: string[] = [];
-  /** Streamed text. */
   shown = '';
   chunks = 0;
   /** Length of the emitted chunks, which are redacted. */
   emitted = 0;
   /** Number of restarts of the text, by a hook or after a lost process. */
   restart = 0;
-  /** Number of emitted pieces of reasoning. */
   reasoningPieces = 0;
   hasShownReasoning = false;
   /** The validated value of a response format. */

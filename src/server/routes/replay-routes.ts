@@ -1,6 +1,6 @@
 import { onDemand } from '../../on-demand.ts';
 import { namedPolicies, policyNames, type PolicyName } from '../../replay/named-policies.ts';
-import type { ReplayLimits, ReplayOptions } from '../../replay/replay-options.ts';
+import type { ReplayLimits, ReplayRunOptions } from '../../replay/replay-options.ts';
 import type { SessionReplay } from '../../replay/replay-session.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Fields, FieldsOf } from '../fields.ts';
@@ -82,7 +82,7 @@ export const replayRoutes = (runtime: SessionRuntime): readonly Route[] => [
   }),
 ];
 
-function optionsOf({ errorPolicy, ...limits }: Changes): ReplayOptions {
+function optionsOf({ errorPolicy, ...limits }: Changes): ReplayRunOptions {
   return {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(errorPolicy && { errorPolicy: namedPolicies[errorPolicy]() }),
