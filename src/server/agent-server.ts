@@ -29,6 +29,7 @@ import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { replayRoutes } from './routes/replay-routes.ts';
 import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
@@ -82,6 +83,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...infoRoutes(serverInfo(options), () => openapi),
     ...sessionRoutes(runtime, caps, errors.report),
     ...historyRoutes(runtime, caps, config),
+    ...replayRoutes(runtime),
     exportRoute(runtime),
     ...payloadRoutes(runtime),
     eventRoute(events, streams),

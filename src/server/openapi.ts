@@ -6,6 +6,7 @@ import { adminSchemas } from './schemas/admin-schemas.ts';
 import { evalSchemas } from './schemas/eval-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
+import { replaySchemas } from './schemas/replay-schemas.ts';
 import { payloadSchemas } from './schemas/payload-schemas.ts';
 import { messageSchemas } from './schemas/message-schemas.ts';
 import { sessionSchemas } from './schemas/session-schemas.ts';
@@ -61,6 +62,7 @@ export function openapiOf(
         ...sessionSchemas,
         ...continuationSchemas,
         ...historySchemas,
+        ...replaySchemas,
         ...payloadSchemas,
         ...messageSchemas,
         ...(hasAdmin && adminSchemas),

@@ -4,7 +4,10 @@ import type { Session } from '../sessions/session.ts';
 import { reasonText, stopSentenceOf } from '../trace/index.ts';
 import type { SessionDetail, SessionSummary } from './api.ts';
 
-export const wireStatus = ({ status, stopReason }: Session): BroadcastStatus =>
+export const wireStatus = ({
+  status,
+  stopReason,
+}: Pick<Session, 'status' | 'stopReason'>): BroadcastStatus =>
   statusFacts(status, stopReason).broadcast;
 
 /** Maps a status of the wire to that of the store; the reason distinguishes `stopped` and `cancelled`. */

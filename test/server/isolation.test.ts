@@ -35,6 +35,8 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     readLog: () => ({}),
     readRef: () => ({ query: '?ref=1.content.x' }),
     readTrace: () => ({}),
+    replaySession: () => ({}),
+    replaySessions: () => ({ query: '?limit=10' }),
     exportSession: () => ({}),
     readModelCall: () => ({ query: '?step=1' }),
     readToolCalls: () => ({ query: '?step=1' }),
@@ -75,7 +77,7 @@ const open = new Set(['health', 'openapi']);
 /** Routes over the work of all owners, closed to owners. */
 const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryParked']);
 /** Routes without a session in their path. */
-const withoutSession = new Set(['info', 'listSessions', 'createSession', 'mcp']);
+const withoutSession = new Set(['info', 'listSessions', 'replaySessions', 'createSession', 'mcp']);
 
 /** Status for ann if it is not the documented one: her session is paused, and has no such ref, rule or question. */
 const toOwner: Readonly<Record<string, number>> = {

@@ -63,6 +63,8 @@ describe('the OpenAPI document', () => {
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
         "GET /sessions/{id}/trace: readTrace",
+        "GET /sessions/{id}/replay: replaySession",
+        "GET /replays: replaySessions",
         "GET /sessions/{id}/export: exportSession",
         "GET /sessions/{id}/model-call: readModelCall",
         "GET /sessions/{id}/tool-calls: readToolCalls",
