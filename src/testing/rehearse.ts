@@ -74,11 +74,12 @@ function agentNamed(name: string, { agents }: RehearseOptions): AnyAgent {
 
 function scripted(agent: AnyAgent, script: SessionScript, models: ScriptedModels): AnyAgent {
   const recorded = new Set(script.recordedTools);
+  const results = new RecordedResults(script);
   const asRecorded = (tool: AnyTool): AnyTool =>
     Object.freeze({
       ...tool,
       execute: (_args: unknown, { callId }: { readonly callId: string }) =>
-        recordedValue(tool.name, script.results[callId]),
+        results.take(tool.name, callId),
     } as AnyTool);
   return changedAgent(agent, {
     driver: (driver, path) => models.driver(driver, path),
@@ -97,11 +98,27 @@ const sourcedTool = (name: string): AnyTool =>
 
 const anyObject = { type: 'object' } as const;
 
-function recordedValue(tool: string, result: RecordedResult | undefined): unknown {
-  if (!result)
-    throw new AgentError('script_exhausted', `${tool} was called with an id that is not recorded.`);
-  if (result.kind === 'ok') return result.value;
-  throw new Error(resultText(result.value));
+/** Recorded results, each of which is given once. */
+class RecordedResults {
+  readonly #left: RecordedResult[];
+
+  constructor({ results }: SessionScript) {
+    this.#left = [...results];
+  }
+
+  /** Returns what a tool returned, or throws what it threw: by the id of the call, which a nested agent may not keep. */
+  take(tool: string, callId: string): unknown {
+    const ofTool = this.#left.filter((one) => one.tool === tool);
+    const result = ofTool.find((one) => one.callId === callId) ?? ofTool[0];
+    if (!result)
+      throw new AgentError(
+        'script_exhausted',
+        `${tool} was called more often than when the session was recorded.`,
+      );
+    this.#left.splice(this.#left.indexOf(result), 1);
+    if (result.kind === 'ok') return result.value;
+    throw new Error(resultText(result.value));
+  }
 }
 
 /** The recorded answers of all agents of a session. */

@@ -33,6 +33,8 @@ export interface ScriptedAgent {
 
 /** A recorded result, in place of a tool. */
 export interface RecordedResult {
+  readonly callId: string;
+  readonly tool: string;
   readonly kind: string;
   readonly value: JsonValue;
 }
@@ -45,8 +47,8 @@ export interface SessionScript {
   readonly messages: readonly Pick<MessageJSON, 'role' | 'content'>[];
   readonly turns: readonly ScriptTurn[];
   readonly models: readonly ScriptedAgent[];
-  /** Recorded results by call id, of tools that do not run. */
-  readonly results: Readonly<Record<string, RecordedResult>>;
+  /** Recorded results of tools that do not run, in order. */
+  readonly results: readonly RecordedResult[];
   /** Tools that answer with those results. */
   readonly recordedTools: readonly string[];
 }
@@ -62,11 +64,13 @@ export function scriptOf(session: SessionExport, options: ScriptOptions = {}): S
   if (problems.length > 0) throw notRepeatable(problems);
   const recordedTools = recordedOf(session, options.recordedTools);
   const recorded = new Set(recordedTools);
-  const results: Record<string, RecordedResult> = {};
+  const results: RecordedResult[] = [];
   for (const { step } of session.steps) {
     for (const { id, name } of step.toolCalls) {
       const result = recorded.has(name) ? resultOf(step, id) : undefined;
-      if (result) results[id] = { kind: result.kind, value: result.error?.message ?? result.value };
+      if (!result) continue;
+      const { kind, error, value } = result;
+      results.push({ callId: id, tool: name, kind, value: error?.message ?? value });
     }
   }
   const { agent } = session.session;
