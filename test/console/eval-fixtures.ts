@@ -26,9 +26,8 @@ const reasons: Readonly<Record<string, string>> = {
   cost: 'Expected at most $0.10. The run used $0.1120.',
 };
 
-function caseOf(facts: CaseFacts, at: number): CaseReport {
-  const { name, marks, steps, cost, judge = 0.9 } = facts;
-  const { input = 'Tidy the leads.', answer = 'Done.' } = facts;
+function runOf(facts: CaseFacts, at: number): RunReport {
+  const { marks, steps, cost, judge = 0.9, answer = 'Done.' } = facts;
   const scores = names.map((scorer, i): ScoreReport => ({
     scorer,
     status: marks[i] ?? 'skip',
@@ -37,7 +36,7 @@ function caseOf(facts: CaseFacts, at: number): CaseReport {
     ...(marks[i] === 'fail' && { step: 2 }),
   }));
   const isPassed = marks.every((mark) => mark !== 'fail');
-  const run: RunReport = {
+  return {
     number: 1,
     status: isPassed ? 'passed' : 'failed',
     error: null,
@@ -62,8 +61,13 @@ function caseOf(facts: CaseFacts, at: number): CaseReport {
     ],
     scores,
   };
-  return caseWith(name, input, [run], isPassed);
 }
+
+const caseOf = (facts: CaseFacts, at: number): CaseReport => {
+  const { name, marks, input = 'Tidy the leads.' } = facts;
+  const isPassed = marks.every((mark) => mark !== 'fail');
+  return caseWith(name, input, [runOf(facts, at)], isPassed);
+};
 
 const caseWith = (
   name: string,
@@ -166,7 +170,7 @@ const before: readonly CaseFacts[] = newest.map((one) => {
 });
 
 const run = (number: number, status: 'passed' | 'failed'): RunReport => ({
-  ...caseOf({ name: 'flaky', marks: all, steps: 1, cost: 0.01 }, 0).runs[0]!,
+  ...runOf({ name: 'flaky', marks: all, steps: 1, cost: 0.01 }, 0),
   number,
   status,
   answer: `Answer ${number}`,
