@@ -90,6 +90,7 @@ const byError: Partial<Record<ErrorCode, string>> = {
   queue_full: 'conflict',
   runtime_closed: 'conflict',
   parked: 'conflict',
+  read_only: 'conflict',
   awaiting_approval: 'paused',
   store_failed: 'store_failed',
   invalid_state: 'store_failed',

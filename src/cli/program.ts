@@ -3,6 +3,7 @@ import { version } from '../server/version.ts';
 import { visibleLines } from '../visible-text.ts';
 import { cliContext, type CommonOptions } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
+import { addExports } from './export-commands.ts';
 import {
   answerHelp,
   backupHelp,
@@ -111,6 +112,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     )
     .option('--execution <id>', 'execution of an earlier message; default: the newest')
     .option('--call <id>', 'call that ran an agent: explains that agent, at any depth')
+    .option('--request', 'what the model was sent and answered in the step, redacted')
     .action(async (session: string, _options, command: Command) => {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));
@@ -222,6 +224,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => vacuum(context));
     },
   );
+  addExports(program, add, act);
   addOperators(program, add, act);
   add(program, 'prices [model...]', 'list the prices of models', pricesHelp).action(
     async (models: string[], _options, command: Command) => {

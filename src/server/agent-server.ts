@@ -27,7 +27,9 @@ import { adminRoutes } from './routes/admin-routes.ts';
 import { agUiRoute } from './routes/ag-ui-route.ts';
 import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
+import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
@@ -80,6 +82,8 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...infoRoutes(serverInfo(options), () => openapi),
     ...sessionRoutes(runtime, caps, errors.report),
     ...historyRoutes(runtime, caps, config),
+    exportRoute(runtime),
+    ...payloadRoutes(runtime),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
