@@ -56,10 +56,10 @@ export function continueRun(
 ): void {
   const { state } = run;
   const { execution } = state;
-  const given = grant && granted && giveGrant(execution, grant, granted);
-  run.grant = given?.grantLog?.at(-1) ?? null;
   const at = isoTime(run.now());
   const by = granted?.by ?? null;
+  const given = grant && granted && giveGrant(execution, grant, granted);
+  run.grant = given?.grantLog?.at(-1) ?? null;
   run.state = state.with({
     agentName: run.agent.name,
     status: AgentStatus.InProgress,

@@ -276,8 +276,8 @@ async function headerOf(
     state: headState(state, placement),
   };
   if (isRoot && title !== undefined) header.title = title;
-  if (isRoot && origin !== undefined) header.origin = origin;
   if (isRoot && writer.requests.frame !== null) header.requestFrame = writer.requests.frame;
+  if (isRoot && origin !== undefined) header.origin = origin;
   if (pending.length > 0) header.pending = pending;
   const request = sent && (await recordOf(frame, sent, writer));
   if (request) header.request = { step: state.unfinishedStep?.id ?? '', request };

@@ -86,7 +86,7 @@ export function sessionOf(
   redactors: ApprovalRedactors,
 ): Session {
   const { own: redactor } = redactors;
-  const { state, seed, title, imported, origin } = head;
+  const { state, seed, title, origin, imported } = head;
   const row = shownRow(stored, head);
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
