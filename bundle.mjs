@@ -89,7 +89,7 @@ const { output } = await bundle.write({
             'events/agent-event',
             'messages/content-part',
             'inference/usage',
-            'sessions/(?:check-names|grant-policy|in-time|list-cursor|retry-record|session-errors|worker-description|feed/feeds-of|stores/store-errors)',
+            'sessions/(?:attention|check-names|grant-policy|in-time|list-cursor|retry-record|run-record|session-errors|session-query|worker-description|feed/feeds-of|stores/store-errors)',
             'tools/(?:json-schema-check|json-schema/(?!formats|pattern-run|text-rules)|tool-result|progress-text)',
           ].join('|')})`,
         ),

@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from '../json.ts';
-import type { ServerInfo, SessionDetail, SessionSummary } from '../server/api.ts';
+import type { ServerInfo, SessionDetail, SessionListPage } from '../server/api.ts';
 import type { Trace } from '../trace/trace.ts';
 import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
@@ -21,10 +21,7 @@ export interface SessionsQuery {
   readonly limit?: number;
 }
 
-export interface SessionsPage {
-  readonly sessions: readonly SessionSummary[];
-  readonly cursor: string | null;
-}
+export type SessionsPage = Pick<SessionListPage, 'sessions' | 'cursor'>;
 
 export interface TraceQuery {
   readonly execution?: string | null;

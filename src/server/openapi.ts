@@ -5,6 +5,7 @@ import type { Route } from './route.ts';
 import { adminSchemas } from './schemas/admin-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
+import { overviewSchemas } from './schemas/overview-schemas.ts';
 import { sessionSchemas } from './schemas/session-schemas.ts';
 import { object, oneOfTexts, record, ref, text } from './schemas/shapes.ts';
 import { version } from './version.ts';
@@ -58,6 +59,7 @@ export function openapiOf(
         ...sessionSchemas,
         ...continuationSchemas,
         ...historySchemas,
+        ...overviewSchemas,
         ...(hasAdmin && adminSchemas),
         ApiError: object({
           error: object({ code: oneOfTexts(errorCodes), message: text }, { details: record }),

@@ -6,7 +6,15 @@ import type { ToolResult } from '../tools/tool-result.ts';
 import { logBody, type OutcomePlace } from './event-log.ts';
 import { storedCompaction } from './earlier-result.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
-import type { AgentRow, CompactionRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
+import { runRecord } from './run-record.ts';
+import type {
+  AgentRow,
+  CompactionRow,
+  EventRow,
+  MessageRow,
+  RunRow,
+  StepRow,
+} from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
 import {
   compactionCount,
@@ -142,6 +150,7 @@ export async function commitOf(
   parts: readonly CommitBatch[],
   writer: ExecutionWriter,
   revision: number,
+  at: string,
 ): Promise<CommitDraft> {
   const { store, rows, execution, firstSeq } = writer;
   const { row, executionId } = execution;
@@ -221,7 +230,22 @@ export async function commitOf(
   if (seq !== undefined) draft.seq = seq;
   if (done !== undefined) draft.done = done;
   if (end !== undefined) draft.end = end;
+  const run = end === undefined || end === 'handover' ? null : await runOf(states, writer, at);
+  if (run) draft.run = run;
   return draft;
+}
+
+/** Returns the record of the execution that ends or pauses. */
+async function runOf(
+  states: ReadonlyMap<AgentFrame, StagedState>,
+  writer: ExecutionWriter,
+  endedAt: string,
+): Promise<RunRow | null> {
+  const root = [...states].find(([{ callId }]) => callId === null)?.[1];
+  const record = root && runRecord(root.state, { endedAt, model: writer.execution.model ?? null });
+  if (!record) return null;
+  const { details, ...row } = record;
+  return { ...row, body: await writer.rows.plain('run', details) };
 }
 
 async function headerOf(

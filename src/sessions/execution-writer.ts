@@ -35,6 +35,8 @@ export interface WrittenExecution {
   /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
   readonly title?: string | undefined;
+  /** Id of the agent's first model, if the agent is known. */
+  readonly model?: string;
   /** Prompt and tools, as JSON. */
   readonly definition: string;
   /** Name under which the definition is already stored. */
@@ -226,19 +228,19 @@ export class ExecutionWriter implements EventOutlet {
   async #store(parts: readonly CommitBatch[]): Promise<void> {
     const { rows, signals } = this;
     const { stay } = this.execution;
-    const commit = await commitOf(parts, this, this.#revision).catch((error: unknown) => {
+    const at = isoTime(this.#clock.now());
+    const commit = await commitOf(parts, this, this.#revision, at).catch((error: unknown) => {
       // caused by the content: another try would fail the same way
       throw AgentError.is(error, 'state_too_large') ? error : notWritable(error);
     });
-    const { done, end, blobs = [] } = commit;
     const isCleared = stay?.isAlone === true && parts.some(({ hasWholeStep }) => hasWholeStep);
     if (isCleared) commit.endsQuarantine = true;
-    if (done !== undefined || end !== undefined) commit.at = isoTime(this.#clock.now());
-    if (end !== undefined) signals.isEnding = true;
+    if (commit.done !== undefined || commit.end !== undefined) commit.at = at;
+    if (commit.end !== undefined) signals.isEnding = true;
     const receipt = await this.#sent(commit);
     this.#revision += 1;
     this.receipt = receipt;
-    rows.stored(blobs);
+    rows.stored(commit.blobs ?? []);
     for (const part of parts) part.keep();
     if (isCleared) stay.share();
     if (receipt.stopReason !== null || receipt.pauseReason !== null) signals.signalled(receipt);

@@ -123,6 +123,7 @@ export class LeasedRun {
       isNew: task.kind === 'run',
       salt,
       title: title ?? this.#titleOf(loaded, task),
+      ...(this.#known && { model: this.#known.model }),
       definition: JSON.stringify(this.#agent.definition),
       // the prompt and tools that the model got stay as they were
       keptDefinition: this.#known === null ? definition : null,

@@ -58,6 +58,9 @@ describe('the OpenAPI document', () => {
         "DELETE /sessions/{id}: deleteSession",
         "POST /sessions/{id}/messages: sendMessage",
         "GET /sessions/{id}/messages: readMessages",
+        "GET /attention: countAttention",
+        "GET /overview: readOverview",
+        "POST /bulk: changeSessions",
         "GET /sessions/{id}/compactions: readCompactions",
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
@@ -79,6 +82,10 @@ describe('the OpenAPI document', () => {
         "GET /admin/workers: listWorkers",
         "GET /admin/queue: readQueue",
         "GET /admin/parked: listParked",
+        "GET /admin/sessions: listAllSessions",
+        "GET /admin/attention: countAllAttention",
+        "GET /admin/overview: readWholeOverview",
+        "POST /admin/bulk: changeAllSessions",
         "POST /admin/parked/retry: retryParked",
       ]
     `);

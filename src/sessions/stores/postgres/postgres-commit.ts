@@ -127,6 +127,7 @@ function commitStatement(
       insert into ${schema}.${into} select ${id}, ${selected}
       from fenced, json_to_recordset(${json}) as r(${typed}) ${onConflict})`);
   }
+  if (commit.run) writes.push(runWritten(schema, id, bind(JSON.stringify(commit.run), 'json')));
   if (lines.length > 0) {
     const ledger = `json_to_recordset(${bind(JSON.stringify(lines), 'json')}) as r(${ledgerColumns})`;
     decided = `case when cardinality(s.decided) = 0 then s.decided else array(
@@ -165,7 +166,7 @@ function commitStatement(
 
   const fenced = `fenced as (
       update ${schema}.sessions s set ${set.join(', ')} where ${fence.join(' and ')}
-      returning s.phase, s.stop_reason, s.pause_reason)`;
+      returning s.phase, s.stop_reason, s.pause_reason, s.owner, s.agent)`;
   return {
     text: `with ${[fenced, ...writes].join(', ')}
       select phase, stop_reason as "stopReason", pause_reason as "pauseReason"${durably} from fenced`,
@@ -192,6 +193,19 @@ const callsWritten = (schema: string, id: string, token: string, ledger: string)
       state = excluded.state, starts = c.starts + excluded.starts, result = excluded.result,
       token = case when excluded.starts > 0 then excluded.token else c.token end
     where excluded.state <> 'waiting' and c.state <> 'committed')`;
+
+const runWritten = (schema: string, id: string, json: string): string =>
+  `run_written as (
+    insert into ${schema}.runs (session_id, owner, agent, execution_id, started_at, ended_at, status, stop_reason,
+      model, cost, session_cost, errors, body)
+    select ${id}, fenced.owner, fenced.agent, r."executionId", r."startedAt", r."endedAt", r.status, r."stopReason",
+      r.model, r.cost, r."sessionCost", r.errors, r.body
+    from fenced, json_to_record(${json}) as r("executionId" text, "startedAt" text, "endedAt" text, status text,
+      "stopReason" text, model text, cost float8, "sessionCost" float8, errors integer, body text)
+    on conflict (session_id, execution_id) do update set started_at = excluded.started_at,
+      ended_at = excluded.ended_at, status = excluded.status, stop_reason = excluded.stop_reason,
+      model = excluded.model, cost = excluded.cost, session_cost = excluded.session_cost,
+      errors = excluded.errors, body = excluded.body)`;
 
 /** Returns the assignments to the session's row at the end of a run. */
 function endOf(

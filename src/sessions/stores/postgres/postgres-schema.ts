@@ -1,5 +1,6 @@
 import { AgentError, invalidOption } from '../../../errors/agent-error.ts';
 import { isMissingTable } from './postgres-errors.ts';
+import { runsSchema } from './postgres-runs-schema.ts';
 import {
   type Deadlines,
   fingerprint,
@@ -220,21 +221,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       delete from ${schema}.executions where session_id = old.id;
       delete from ${schema}.compactions where session_id = old.id;
       delete from ${schema}.waits where session_id = old.id; return old; end';`,
+  runsSchema,
 ];
-
-/** Tables whose rows belong to a session by `session_id`. */
-export const childTables = [
-  'messages',
-  'steps',
-  'compactions',
-  'agents',
-  'calls',
-  'events',
-  'blobs',
-  'commands',
-  'executions',
-  'waits',
-] as const;
 
 /** Migrates the schema to the newest version. Any number of processes may do this at the same time. */
 export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlines): Promise<void> {
