@@ -118,9 +118,14 @@ function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
   (step as { outcome: ContinuationOutcome }).outcome = outcome; // the last field; frozen below
   Object.freeze(step);
   settle(run, outcome, step, draft);
-  announce(run, draft, step, outcome);
+  if (isSavedWithEnd(run)) run.announceLastStep = () => announce(run, draft, step, outcome);
+  else announce(run, draft, step, outcome);
   run.observation?.stepEnded(run.state);
 }
+
+/** Whether the newest step ends the run of a session: then one commit has the step, the end and their events. */
+export const isSavedWithEnd = ({ journal, parent, state }: Run): boolean =>
+  journal !== null && parent === null && state.status !== 'in_progress';
 
 /** Resolves the outcome of the current state. A cancelled run ends, unless another process continues it. */
 export function resolveOutcome(run: Run, now: number): ContinuationOutcome {

@@ -82,6 +82,18 @@ export const shownTo = (
 ): readonly PendingApproval[] =>
   shownApprovals(pending, { own, family: bothRedactors(own, familyRedactor(agent)) });
 
+/**
+ * Emits the message of a step before its calls, and saves the step with it: a hook may delay the calls, and a cancelled
+ * run starts none.
+ */
+export function announceMessage(run: Run, draft: StepDraft): void {
+  if (run.pendingMessage === null) return;
+  run.emitMessage();
+  if (run.journal === null || draft.isSaved) return;
+  draft.isSaved = true;
+  run.journal.keep(checkpointOf(run, draft));
+}
+
 /** State in the middle of a step, which a journal needs before a tool starts. */
 export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
   const { state } = run;

@@ -191,6 +191,9 @@ const rulesProblem = (rules: unknown): Problem | null =>
       within('.agentPath', listProblem(fieldOf(rule, 'agentPath'), textProblem)),
   );
 
+/** Rejects a recorded step without the fields that reports rely on. */
+export const checkStep = (step: unknown): void => refuse(within('.step', stepProblem(step)));
+
 /** Checks each record of a list, if there is one. */
 const recordsIn = (record: unknown, key: string, expected: Parameters<typeof recordProblem>[1]) =>
   within(

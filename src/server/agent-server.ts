@@ -25,7 +25,9 @@ import { routeTable, type FoundPath } from './route-table.ts';
 import type { Route } from './route.ts';
 import { adminRoutes } from './routes/admin-routes.ts';
 import { agUiRoute } from './routes/ag-ui-route.ts';
+import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
+import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
@@ -58,6 +60,12 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const admins = options.admin === undefined ? null : adminGate(options.admin, errors);
   const isOperator = async (request: Request): Promise<boolean> =>
     (await admins?.isOperator(request)) ?? false;
+  if (options.evals && !admins)
+    throw invalidOption(
+      'agentServer evals',
+      'no admin',
+      'the option admin too: reports are for operators',
+    );
   const turns = ownerTurns();
   const take = rateLimit && rateLimiter(rateLimit, clock);
   const streams = openStreams({
@@ -77,12 +85,14 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...sessionRoutes(runtime, caps, errors.report),
     ...overviewRoutes(runtime),
     ...historyRoutes(runtime, caps, config),
+    exportRoute(runtime),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
     ...(options.mcp ? [mcpRoute(options.mcp, streams)] : []),
     ...(options.agUi ? [agUiRoute(options.agUi, streams)] : []),
     ...(admins ? adminRoutes(runtime) : []),
+    ...(options.evals ? evalRoutes(options.evals) : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });
   const find = routeTable(basePath, routes);

@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts';
 import type { Attention } from '../sessions/attention.ts';
 import type { AttentionCounts, SessionOverview } from '../sessions/session-overview.ts';
 import type { SessionMatch } from '../trace/search-sessions.ts';
+import type { SessionImport } from '../sessions/imported-session.ts';
 import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StopSentence } from '../trace/trace.ts';
@@ -69,6 +70,8 @@ export interface SessionSummary {
   readonly attention: Attention | null;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Set if the session was imported: it is read-only. */
+  readonly imported?: SessionImport;
 }
 
 /** A page of sessions: `GET /sessions`. */

@@ -3,6 +3,7 @@ import { errorCodes } from './refusal.ts';
 import type { Field, Fields } from './fields.ts';
 import type { Route } from './route.ts';
 import { adminSchemas } from './schemas/admin-schemas.ts';
+import { evalSchemas } from './schemas/eval-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
 import { overviewSchemas } from './schemas/overview-schemas.ts';
@@ -61,6 +62,7 @@ export function openapiOf(
         ...historySchemas,
         ...overviewSchemas,
         ...(hasAdmin && adminSchemas),
+        ...(routes.some(({ path }) => path === '/admin/evals') && evalSchemas),
         ApiError: object({
           error: object({ code: oneOfTexts(errorCodes), message: text }, { details: record }),
         }),

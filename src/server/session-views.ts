@@ -20,7 +20,7 @@ export const storedStatus: Readonly<Record<BroadcastStatus, AgentStatus>> = {
 
 export function summaryOf(session: Session): SessionSummary {
   const { id, agent, title, executionId, messageCount, stepCount, createdAt, updatedAt } = session;
-  const { phase, error, parkedAt, tries, info, run, attention = null } = session;
+  const { phase, error, parkedAt, tries, info, run, attention = null, imported } = session;
   return {
     id,
     agent,
@@ -44,6 +44,7 @@ export function summaryOf(session: Session): SessionSummary {
     attention,
     createdAt,
     updatedAt,
+    ...(imported && { imported }),
   };
 }
 

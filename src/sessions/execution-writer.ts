@@ -157,8 +157,7 @@ export class ExecutionWriter implements EventOutlet {
 
   /** Resolves when everything staged up to now is in the store. */
   commit(): Promise<void> {
-    const { failure } = this.signals;
-    if (failure) return Promise.reject(failure);
+    if (this.signals.failure) return Promise.reject(this.signals.failure);
     const batch = this.#batch;
     if (batch.written === null) {
       batch.written = this.#tail.then(() => this.#write(batch));
@@ -195,6 +194,8 @@ export class ExecutionWriter implements EventOutlet {
     const place = this.#closed.indexOf(batch);
     if (place !== -1) return this.#closed.splice(0, place + 1);
     this.#batch = new CommitBatch();
+    // a command is done with the first state that has what it asked for
+    if (batch.states.size === 0) [this.#batch.done, batch.done] = [batch.done, undefined];
     return [...this.#closed.splice(0), batch];
   }
 

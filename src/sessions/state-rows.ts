@@ -7,6 +7,7 @@ import { versionOf, type VersionedState } from '../agent/state-migrations.ts';
 import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
+import type { ImportNote } from './imported-session.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /**
@@ -39,6 +40,8 @@ export interface StateHeader {
   readonly forkedFrom?: string;
   /** Number of compactions; left out while there are none. */
   readonly compactions?: number;
+  /** Set on an imported session, which is read-only. */
+  readonly imported?: ImportNote;
   /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps' | 'compactions'>;

@@ -38,6 +38,7 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     readLog: () => ({}),
     readRef: () => ({ query: '?ref=1.content.x' }),
     readTrace: () => ({}),
+    exportSession: () => ({}),
     answerApproval: () => ({ body: { decision: 'approve' } }),
     approveAll: () => ({ body: {} }),
     listRules: () => ({}),
