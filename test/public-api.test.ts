@@ -57,6 +57,7 @@ describe('public API', () => {
       './evals/node',
       './evals/vitest',
       './evals/vitest-evals',
+      './replay',
       './mcp',
       './mcp/server',
       './ag-ui',

@@ -103,6 +103,7 @@ Examples:
   $ onward explain last
   $ onward explain 1a2b3c4d --step 2
   $ onward explain last --call call_1             the agent behind a call
+  $ onward explain last --step 2 --request        what the model was sent
   $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
 `;
 

@@ -112,6 +112,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     )
     .option('--execution <id>', 'execution of an earlier message; default: the newest')
     .option('--call <id>', 'call that ran an agent: explains that agent, at any depth')
+    .option('--request', 'what the model was sent and answered in the step, redacted')
     .action(async (session: string, _options, command: Command) => {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));

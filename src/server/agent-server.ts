@@ -29,6 +29,7 @@ import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
@@ -86,6 +87,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...overviewRoutes(runtime),
     ...historyRoutes(runtime, caps, config),
     exportRoute(runtime),
+    ...payloadRoutes(runtime),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),

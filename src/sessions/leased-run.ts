@@ -116,7 +116,7 @@ export class LeasedRun {
   }
 
   #writerFor(loaded: LoadedSession, task: Task): ExecutionWriter {
-    const { salt, title, definition } = loaded.head;
+    const { salt, title, origin } = loaded.head;
     const writer = new ExecutionWriter(this.#worker, this.#signals, {
       row: this.#row,
       executionId: task.executionId,
@@ -124,9 +124,10 @@ export class LeasedRun {
       salt,
       title: title ?? this.#titleOf(loaded, task),
       ...(this.#known && { model: this.#known.model }),
-      definition: JSON.stringify(this.#agent.definition),
-      // the prompt and tools that the model got stay as they were
-      keptDefinition: this.#known === null ? definition : null,
+      origin,
+      // without the agent, the prompt and tools that the model got stay as they were
+      definition: this.#known === null ? null : this.#agent.definition,
+      named: loaded.head,
       hidesText: this.#known === null,
       stay: this.#stay,
     });
