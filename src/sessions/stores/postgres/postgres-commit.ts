@@ -7,6 +7,7 @@ import {
   type PreparedCommit,
 } from './postgres-commit-arrays.ts';
 import { REFUSED_START } from './postgres-commit-migration.ts';
+import { runsIn, withRuns } from './postgres-run-writes.ts';
 import { commitGroups } from './postgres-commit-groups.ts';
 import { isOfStatement, sqlState, storeFailed } from './postgres-errors.ts';
 import { isRefused, ledgerColumns } from './postgres-ledger.ts';
@@ -16,6 +17,11 @@ const TRIES = 3;
 /** How long a group waits for a locked row, in milliseconds. Each of its commits then waits by itself. */
 const GROUP_PATIENCE_MS = 20;
 
+interface CommitTexts {
+  readonly plain: string;
+  readonly withRuns: string;
+}
+
 type Written = CommitReceipt & { readonly sessionId: string };
 
 /**
@@ -23,19 +29,30 @@ type Written = CommitReceipt & { readonly sessionId: string };
  * Whatever prevents one of them from being written, such as a locked row, then affects no other: each is written alone.
  */
 export function commitWriter(db: Database, schema: string): SessionStore['commit'] {
-  const call = (patience: string): string => `
+  const call = (patience: string): CommitTexts => {
+    const plain = `
     select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
     from ${schema}.write_commits(${patience}, ${valueTypes(1)})`;
-  const aloneText = call(`(select ${db.patience()})`);
-  const groupText = call(`(select ${db.patience(GROUP_PATIENCE_MS)})`);
+    return { plain, withRuns: withRuns(schema, plain) };
+  };
+  const alone = call(`(select ${db.patience()})`);
+  const group = call(`(select ${db.patience(GROUP_PATIENCE_MS)})`);
 
-  const write = (text: string, commits: readonly PreparedCommit[]): Promise<Written[]> =>
-    db.run<Written>('commit', text, commitValues(commits), { isInside: true });
+  const write = (texts: CommitTexts, commits: readonly PreparedCommit[]): Promise<Written[]> => {
+    const values = commitValues(commits);
+    const runs = runsIn(commits);
+    return db.run<Written>(
+      'commit',
+      runs === null ? texts.plain : texts.withRuns,
+      runs === null ? values : [...values, runs],
+      { isInside: true },
+    );
+  };
 
   /** Writes one commit. Only if it wrote nothing does a second statement read the reason. */
   async function writeAlone(prepared: PreparedCommit): Promise<CommitReceipt> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const [written] = await write(aloneText, [prepared]).catch((error: unknown) => {
+      const [written] = await write(alone, [prepared]).catch((error: unknown) => {
         if (sqlState(error) === REFUSED_START) return [];
         throw error;
       });
@@ -50,7 +67,7 @@ export function commitWriter(db: Database, schema: string): SessionStore['commit
     sizeOf: ({ size }) => size,
     async write(commits) {
       try {
-        const rows = await write(groupText, commits);
+        const rows = await write(group, commits);
         const receipts = new Map(rows.map((row) => [row.sessionId, receiptOf(row)]));
         const inOrder = commits.flatMap(({ commit }) => receipts.get(commit.sessionId) ?? []);
         return inOrder.length === commits.length ? inOrder : null;
