@@ -71,7 +71,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   });
   const routes: readonly Route[] = [
     ...infoRoutes(serverInfo(options), () => openapi),
-    ...sessionRoutes(runtime, caps, errors.report),
+    ...sessionRoutes(runtime, caps),
     ...historyRoutes(runtime, caps, config),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
