@@ -57,6 +57,8 @@ const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };
 
 /** Emits the last event of a run or resume, by status. */
 export function end(run: Run, before: AgentStatus = 'in_progress'): void {
+  run.announceLastStep?.();
+  run.announceLastStep = null;
   const { events, state } = run;
   const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
   const { event } = statusFacts(status, stopReason);

@@ -3,6 +3,7 @@ import type { GrantLimit } from '../continuation/grant-allowance.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { JsonSchema } from '../tools/schema.ts';
+import type { ToolSchema } from '../tools/tool.ts';
 import type { AnyAgent } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { createAgent, partsOf } from './agent.ts';
@@ -26,7 +27,9 @@ export interface DurableAgent {
   /** Redactor of the agent and all its nested agents. */
   readonly familyRedactor: Redactor;
   /** System prompt and tools, which a session stores once. */
-  readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
+  readonly definition: Pick<AgentDefinition, 'systemPrompt'> & {
+    readonly tools: readonly ToolSchema[];
+  };
   /** The JSON Schema of its answers; null for text. */
   readonly responseSchema: JsonSchema | null;
   /** Whether it compacts long conversations, and thus decides itself what the model is sent. */

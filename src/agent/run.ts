@@ -69,6 +69,8 @@ export class Run implements CallFrame {
   now: () => number;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
+  /** Emits the events of the step that ends the run, which are written with its end; null if there are none. */
+  announceLastStep: (() => void) | null = null;
   /** Complete message of the model that is not emitted yet. */
   pendingMessage: FieldsOf<'MessageAdded'> | null = null;
   /** New pending approvals: set by a pause, emitted at the end of the run. */

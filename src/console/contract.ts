@@ -39,6 +39,8 @@ export interface TraceViewProps {
   /** Opens the chat with the composer in focus. */
   readonly onNewMessage: () => void;
   readonly onFork: (step: number) => void;
+  /** Whether the session is an imported copy, which has no forks. Default false. */
+  readonly isReadOnly?: boolean;
   readonly onEarlier: () => void;
   /** Shows the agent behind a call of a step in place of this trace. */
   readonly onOpenCall: (callId: string, step: number) => void;

@@ -59,6 +59,7 @@ export function SessionMain(props: SessionMainProps): ReactElement {
       onResume={() => grant(null)}
       onNewMessage={props.onNewMessage}
       onFork={props.onFork}
+      isReadOnly={detail?.imported !== undefined}
       onEarlier={active.earlier}
       onOpenCall={(callId, step) =>
         go(traceHref(sessionId, null, chosen.executionId, { callId, step: call?.step ?? step }))

@@ -25,8 +25,11 @@ import { routeTable, type FoundPath } from './route-table.ts';
 import type { Route } from './route.ts';
 import { adminRoutes } from './routes/admin-routes.ts';
 import { agUiRoute } from './routes/ag-ui-route.ts';
+import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
+import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
@@ -55,6 +58,12 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
   const admins = options.admin === undefined ? null : adminGate(options.admin, errors);
+  if (options.evals && !admins)
+    throw invalidOption(
+      'agentServer evals',
+      'no admin',
+      'the option admin too: reports are for operators',
+    );
   const turns = ownerTurns();
   const take = rateLimit && rateLimiter(rateLimit, clock);
   const streams = openStreams({
@@ -73,12 +82,15 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...infoRoutes(serverInfo(options), () => openapi),
     ...sessionRoutes(runtime, caps),
     ...historyRoutes(runtime, caps, config),
+    exportRoute(runtime),
+    ...payloadRoutes(runtime),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
     ...(options.mcp ? [mcpRoute(options.mcp, streams)] : []),
     ...(options.agUi ? [agUiRoute(options.agUi, streams)] : []),
     ...(admins ? adminRoutes(runtime) : []),
+    ...(options.evals ? evalRoutes(options.evals) : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });
   const find = routeTable(basePath, routes);

@@ -4,12 +4,15 @@ import { isNumbered, type AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote, type EventOutlet } from '../events/event-outlet.ts';
 import { CommitBatch, commitOf, type StagedEvent } from './commit-batch.ts';
 import type { Stay } from './quarantine.ts';
+import { RequestWriter } from './requests/request-writer.ts';
 import { RowWriter } from './row-writer.ts';
 import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { SessionListeners } from './session-listeners.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
+import type { StateHeader } from './state-rows.ts';
+import type { DurableAgent } from '../agent/durable-agent.ts';
 import type { SessionWorker } from './session-worker.ts';
 import { isRefusedValue } from './stores/store-errors.ts';
 
@@ -35,13 +38,11 @@ export interface WrittenExecution {
   /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
   readonly title?: string | undefined;
-  /** Prompt and tools, as JSON. */
-  readonly definition: string;
-  /** Name under which the definition is already stored. */
-  readonly keptDefinition?: string | null;
-  /**
-   * Whether to keep the last text of the model out of the log, because this process does not have its agent's redactor.
-   */
+  /** Prompt and tools; null: those of the header stay. */
+  readonly definition: DurableAgent['definition'] | null;
+  /** What the header names: the stored definition and frame of requests. */
+  readonly named?: Pick<StateHeader, 'definition' | 'requestFrame'>;
+  /** Whether to keep the last text of the model out of the log: this process lacks the redactor of its agent. */
   readonly hidesText?: boolean;
   /** The session's stay in this process. A step that it runs alone ends its quarantine. */
   readonly stay?: Stay;
@@ -54,14 +55,15 @@ export interface WrittenExecution {
 export class ExecutionWriter implements EventOutlet {
   readonly store: SessionStore;
   readonly rows: RowWriter;
+  readonly requests: RequestWriter;
   readonly signals: RunSignals;
   readonly execution: WrittenExecution;
-  /** Last number in the log when the writer was created. */
+  /** Last number in the log at first. */
   readonly firstSeq: number;
   receipt: CommitReceipt | null = null;
   /** Whether an agent of the session has compactions, which earlier releases would not read. */
   hasCompactions = false;
-  /** Whether the store refused a value for a reason other than its size. */
+  /** Whether the store refused a value, other than for its size. */
   hasUnwritable = false;
   readonly #clock: Clock;
   readonly #listeners: SessionListeners;
@@ -74,27 +76,27 @@ export class ExecutionWriter implements EventOutlet {
   #tail: Promise<void> = Promise.resolve();
   #isWriting = false;
   #isPlanned = false;
-  #definition: string | Promise<string> | null;
+  #definition: string | null;
 
   constructor(
     { lookup, listeners }: Pick<SessionWorker, 'lookup' | 'listeners'>,
     signals: RunSignals,
     execution: WrittenExecution,
   ) {
-    const { row, isNew, salt, keptDefinition = null } = execution;
+    const { row, isNew, salt, named } = execution;
+    const { definition = null, requestFrame = null } = named ?? {};
     this.store = lookup.store;
     this.rows = new RowWriter(lookup.store, salt);
+    this.requests = new RequestWriter(this.rows, requestFrame, definition);
     this.signals = signals;
     this.execution = execution;
     this.firstSeq = isNew ? 0 : row.seq;
-    this.#clock = lookup.clock;
-    this.#listeners = listeners;
+    [this.#clock, this.#listeners] = [lookup.clock, listeners];
     this.#seq = this.#notifiedSeq = this.firstSeq;
     this.#revision = row.revision;
-    this.#definition = keptDefinition;
+    this.#definition = execution.definition === null ? definition : null;
   }
 
-  /** Rows that are staged for the next commit. */
   get batch(): CommitBatch {
     return this.#batch;
   }
@@ -166,11 +168,9 @@ export class ExecutionWriter implements EventOutlet {
   }
 
   /** Returns the name of the stored prompt and tools. They are written with the first commit that has a state. */
-  definition(): string | Promise<string> {
-    this.#definition ??= this.rows
-      .keep(this.execution.definition, '')
-      .then((name) => (this.#definition = name));
-    return this.#definition;
+  async definition(): Promise<string | null> {
+    const { definition } = this.execution;
+    return (this.#definition ??= definition && (await this.requests.definition(definition)));
   }
 
   async #write(batch: CommitBatch): Promise<void> {
@@ -193,6 +193,8 @@ export class ExecutionWriter implements EventOutlet {
     const place = this.#closed.indexOf(batch);
     if (place !== -1) return this.#closed.splice(0, place + 1);
     this.#batch = new CommitBatch();
+    // a command is done with the first state that has what it asked for
+    if (batch.states.size === 0) [this.#batch.done, batch.done] = [batch.done, undefined];
     return [...this.#closed.splice(0), batch];
   }
 
@@ -281,7 +283,8 @@ export class ExecutionWriter implements EventOutlet {
     if (!isOfContent(error)) throw error;
     this.hasUnwritable ||= error.code !== 'state_too_large';
     this.rows.takeBlobs();
-    this.#definition = null;
+    this.requests.forget();
+    if (this.execution.definition !== null) this.#definition = null;
   }
 }
 
@@ -290,7 +293,7 @@ const withFields = (note: EventNote, fields: object): EventNote => ({
   fields: { ...note.fields, ...fields },
 });
 
-/** Replaces the arguments in an event, because they may be the value that cannot be written. */
+/** Replaces the arguments in an event: they may be the value that cannot be written. */
 const withoutArgs = (note: EventNote): EventNote =>
   'args' in note.fields
     ? withFields(note, { args: { omitted: 'The arguments could not be stored.' } })

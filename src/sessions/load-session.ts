@@ -77,7 +77,7 @@ class Loading {
   /** Loads one agent with the agents that run inside its open calls. */
   async agent(
     key: string,
-    { state, seed, pending = [], forkedFrom, compactions: made = 0 }: StateHeader,
+    { state, seed, pending = [], forkedFrom, compactions: made = 0, request }: StateHeader,
     counts: Counts,
     agents: readonly AgentRow[],
     callId: string | null,
@@ -129,6 +129,8 @@ class Loading {
       ...stored,
       stored,
       isMidStep: unfinishedStep !== null,
+      sent: null,
+      keptRequest: request ?? null,
       saved: null,
     };
     return { json, frame };
@@ -204,6 +206,7 @@ class Loading {
         ...account,
         ...(late !== noSpending && {
           modelUsage: unfinishedStep.modelUsage ?? unfinishedStep.usage,
+          family: addShares(unfinishedStep.family, late.shares),
         }),
         results,
         children: Object.fromEntries(children),

@@ -27,12 +27,12 @@ interface Fitting<T> {
 /** Reads the rows of a session: decodes them and fills in large values. */
 export class RowReader {
   readonly store: SessionStore;
-  readonly #sessionId: string;
+  readonly sessionId: string;
   readonly #owner: string;
 
   constructor(store: SessionStore, { id, owner }: Pick<SessionRow, 'id' | 'owner'>) {
     this.store = store;
-    this.#sessionId = id;
+    this.sessionId = id;
     this.#owner = owner;
   }
 
@@ -106,9 +106,14 @@ export class RowReader {
     if (isRecord(head) && head.version === 1) return { head, characters };
     throw new AgentError(
       'unsupported_state_version',
-      `Session ${this.#sessionId} was written by a newer release. Upgrade onward here.`,
-      { details: { sessionId: this.#sessionId } },
+      `Session ${this.sessionId} was written by a newer release. Upgrade onward here.`,
+      { details: { sessionId: this.sessionId } },
     );
+  }
+
+  /** Reads one large value by its name. */
+  async large(hash: string): Promise<string | null> {
+    return (await this.#large([hash])).get(hash) ?? null;
   }
 
   #readable<T>(read: () => T): T {
@@ -123,9 +128,9 @@ export class RowReader {
     const { name } = this.store;
     return new AgentError(
       'store_failed',
-      `A row of session ${this.#sessionId} in the ${name} store is not what was written: the data is damaged, or ` +
+      `A row of session ${this.sessionId} in the ${name} store is not what was written: the data is damaged, or ` +
         'needs a codec. Restore a backup, or give the store the codec that wrote it.',
-      { cause, details: { sessionId: this.#sessionId, reason: 'damaged' } },
+      { cause, details: { sessionId: this.sessionId, reason: 'damaged' } },
     );
   }
 
@@ -137,7 +142,7 @@ export class RowReader {
 
   async #filled<T>(rows: readonly PackedRow[]): Promise<readonly T[]> {
     const hashes = hashesOf(rows);
-    const large = hashes.length === 0 ? new Map<string, string>() : await this.#large(hashes);
+    const large = hashes.length === 0 ? new Map<string, string>() : await this.large(hashes);
     const pause = pacer(this.#owner);
     const values: unknown[] = [];
     for (const row of rows)
@@ -158,18 +163,18 @@ export class RowReader {
   async #sizeOf({ refs }: PackedRow): Promise<number> {
     let size = 0;
     for (const [, hash] of refs)
-      for (const text of (await this.#large([hash])).values()) size += text.length;
+      for (const text of (await this.large([hash])).values()) size += text.length;
     return size;
   }
 
   /** Reads large values a few at a time, so that a large read does not block the event loop. */
-  async #large(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  async large(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { codec } = this.store;
     const pause = pacer(this.#owner);
     const large = new Map<string, string>();
     for (let i = 0; i < hashes.length; i += BLOBS_AT_ONCE) {
       const some = hashes.slice(i, i + BLOBS_AT_ONCE);
-      for (const { hash, body } of await this.store.blobs(this.#sessionId, some)) {
+      for (const { hash, body } of await this.store.blobs(this.sessionId, some)) {
         const text = codec ? await codec.decode(body) : body;
         large.set(
           hash,

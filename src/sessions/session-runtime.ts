@@ -2,6 +2,7 @@ import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
+import { onDemand } from '../on-demand.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
@@ -14,8 +15,9 @@ import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
 import { beginSession, keepBegin } from './begin-session.ts';
+import type { ModelCallOptions, StoredModelCall } from './requests/read-model-call.ts';
 import { createSession } from './create-session.ts';
-import { readCompactions, type SessionCompaction } from './read-compactions.ts';
+import { readCompactions, type SessionCompaction as Compacted } from './read-compactions.ts';
 import { pauseRequest, requestSession, retryRequest, stopRequest } from './request-session.ts';
 import { sendMessage } from './send-message.ts';
 import { SessionLookup } from './session-lookup.ts';
@@ -40,8 +42,9 @@ import type {
   SessionRuntimeOptions,
   StopSessionOptions,
 } from './session-options.ts';
-import { readEvents, readMessages, readSteps, type LogPageOptions } from './session-reads.ts';
-import type { HistoryPage, LogPage, PageOptions, StepPageOptions } from './session-reads.ts';
+import { readEvents, readMessages, readSteps } from './session-reads.ts';
+import type { HistoryPage as Page, LogPage, LogPageOptions } from './session-reads.ts';
+import type { PageOptions, StepPageOptions } from './session-reads.ts';
 import { readAccounts, type Accounts, type AccountsOptions } from './step-marks.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
@@ -49,6 +52,8 @@ import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
 import { upkeepRequest } from './upkeep-request.ts';
+
+type Of<Options> = OwnerOptions & Options;
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
 export class SessionRuntime<const out Agents extends readonly AnyAgent[] = readonly AnyAgent[]> {
@@ -216,39 +221,33 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** Reads the conversation, newest page first. A page has at most a million characters, or one message. */
-  async messages(
-    sessionId: string,
-    options: OwnerOptions & PageOptions,
-  ): Promise<HistoryPage<MessageJSON>> {
+  async messages(sessionId: string, options: Of<PageOptions>): Promise<Page<MessageJSON>> {
     return readMessages(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** The steps with all their evaluations, newest page first, bounded like `messages`. */
-  async steps(
-    sessionId: string,
-    options: OwnerOptions & StepPageOptions,
-  ): Promise<HistoryPage<AgentStepJSON>> {
+  async steps(sessionId: string, options: Of<StepPageOptions>): Promise<Page<AgentStepJSON>> {
     return readSteps(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
+  /** Reads how the model was called in one step: its exact request, secrets and all. For server code only. */
+  async modelCall(sessionId: string, options: Of<ModelCallOptions>): Promise<StoredModelCall> {
+    const { readModelCall } = await onDemand(import('./requests/read-model-call.ts'));
+    return readModelCall(this.#lookup, await this.#owned(sessionId, options), options);
+  }
+
   /** Reads the compactions of the conversation, newest page first. Positions are those of `messages`. */
-  async compactions(
-    sessionId: string,
-    options: OwnerOptions & PageOptions,
-  ): Promise<HistoryPage<SessionCompaction>> {
+  async compactions(sessionId: string, options: Of<PageOptions>): Promise<Page<Compacted>> {
     return readCompactions(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
-  async accounts(
-    sessionId: string,
-    options: OwnerOptions & AccountsOptions,
-  ): Promise<Accounts | null> {
+  async accounts(sessionId: string, options: Of<AccountsOptions>): Promise<Accounts | null> {
     return readAccounts(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** Returns the events of an execution after the sequence number `after`, for a client that was away. */
-  async events(sessionId: string, options: OwnerOptions & LogPageOptions): Promise<LogPage> {
+  async events(sessionId: string, options: Of<LogPageOptions>): Promise<LogPage> {
     return readEvents(this.#lookup, await this.#owned(sessionId, options), options);
   }
 

@@ -34,7 +34,7 @@ export interface SessionEvent {
 }
 
 export interface WorkerOptions {
-  /** Default: in this process, 50 at a time. */
+  /** Default: in this process, 500 at a time. */
   readonly queue?: ExecutionQueue;
   /** Carries requests, wake-ups and live text between the processes of a store. Default: none, and the store is polled. */
   readonly bus?: MessageBus;
@@ -82,7 +82,7 @@ export class SessionWorker {
   constructor(lookup: SessionLookup, options: WorkerOptions, quarantine?: Quarantine) {
     const { queue = inProcessQueue(), bus, work = true, lease, deps, onError = report } = options;
     const { store, agentNames } = lookup;
-    const times = checkedLeaseTimes(lease);
+    const times = checkedLeaseTimes(lease, bus !== undefined);
     const { leaseMs } = times;
     this.lookup = lookup;
     this.leaseMs = leaseMs;

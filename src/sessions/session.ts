@@ -13,6 +13,7 @@ import { shownInputs } from '../events/shown-inputs.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
+import { shownRow, type ImportNote, type SessionImport } from './imported-session.ts';
 import { lastRetryOf, type RetryRecord } from './retry-record.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
@@ -71,16 +72,20 @@ export interface Session<Output = unknown, Name extends string = string> {
   /** Output of an ended execution, as stored: dates are text. */
   readonly output: Output | null;
   readonly metadata: JsonObject;
+  /** Set if the session was imported: it is read-only, as it was when it was exported. Absent for all others. */
+  readonly imported?: SessionImport;
 }
 
 /** Builds the view of a session. `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(
-  row: SessionRow,
-  { state, seed, title }: StateHeader,
+  stored: SessionRow,
+  head: StateHeader,
   waiting: ReadonlySet<string>,
   redactors: ApprovalRedactors,
 ): Session {
   const { own: redactor } = redactors;
+  const { state, seed, title, imported } = head;
+  const row = shownRow(stored, head);
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
   // accepted but not begun: the stored outcome belongs to another execution
@@ -128,8 +133,11 @@ export function sessionOf(
     outcome,
     output: isOver ? redactor.value(output) : null,
     metadata: redactor.value(metadata),
+    ...(imported && { imported: importOf(imported) }),
   };
 }
+
+const importOf = ({ row: _row, ...facts }: ImportNote): SessionImport => facts;
 
 /** Returns the outcome that only the row has: the session is parked, or was stopped without reading its state. */
 function ofRow(row: SessionRow, redactor: Redactor): ContinuationOutcome | null {

@@ -7,6 +7,8 @@ import { versionOf, type VersionedState } from '../agent/state-migrations.ts';
 import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
+import type { ImportNote } from './imported-session.ts';
+import type { StepRequest, StoredRequest } from './requests/stored-request.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /**
@@ -31,6 +33,8 @@ export interface StateHeader {
   readonly salt: string;
   /** Name of the large value that holds prompt and tools. */
   readonly definition: string | null;
+  /** Name of the large value that holds the parts of requests beside messages; left out while there is none. */
+  readonly requestFrame?: string;
   /** Title from the first user message, redacted; left out while there is none. */
   readonly title?: string;
   /** Messages that the session was created with, until the first run writes them as rows. */
@@ -39,8 +43,12 @@ export interface StateHeader {
   readonly forkedFrom?: string;
   /** Number of compactions; left out while there are none. */
   readonly compactions?: number;
+  /** Set on an imported session, which is read-only. */
+  readonly imported?: ImportNote;
   /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
+  /** The request of the unfinished step. */
+  readonly request?: StepRequest;
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps' | 'compactions'>;
 }
 
@@ -51,6 +59,8 @@ export interface ForkPoint {
   readonly compactions?: number;
   readonly execution: Execution;
   readonly info: SessionInfo;
+  /** How the model was called in this step; absent if it was not, and in rows of earlier releases. */
+  readonly request?: StoredRequest;
 }
 
 export function headState(state: AgentState, placement: Placement): StateHeader['state'] {
@@ -204,9 +214,16 @@ const noCount = {};
 export const markOf = (state: AgentState, placement: Placement): ForkPoint => ({
   messages: state.messages.length + placement.messages,
   ...compactionCount(state, placement),
-  execution: placed(state.execution, placement),
+  execution: placed(withRunsAtEnd(state), placement),
   info: state.info,
 });
+
+/** The totals for a mark: only the end of a run has the list of runs, so that marks stay small. */
+function withRunsAtEnd({ status, execution }: AgentState): Execution {
+  if (execution.runs === undefined || status !== 'in_progress') return execution;
+  const { runs: _, ...rest } = execution;
+  return rest;
+}
 
 /**
  * Returns the role under which a message is stored. A history window keeps `system` rows; a `user` row begins a turn,

@@ -23,6 +23,27 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+describe('an imported session', () => {
+  it('is shown without anything to answer or to send', () => {
+    const props = scenes.approval();
+    const imported = {
+      sessionId: 'ses_9',
+      exportedAt: '2026-01-02T03:04:05.000Z',
+      importedAt: '2026-01-03T00:00:00.000Z',
+      isRedacted: true,
+    };
+    const { rerender } = render(<ChatView {...props} />);
+    expect(screen.getByRole('textbox')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: /approve/i })).not.toBeNull();
+    rerender(<ChatView {...props} detail={detailOf({ ...props.detail, imported })} />);
+    expect(screen.queryByRole('textbox')).toBeNull();
+    expect(screen.queryByRole('button', { name: /approve/i })).toBeNull();
+    expect(screen.getByRole('note').textContent).toBe(
+      'Imported copy, read-only. Exported from session ses_9 on 2026-01-02 03:04 UTC, without secrets.',
+    );
+  });
+});
+
 describe('the conversation', () => {
   const turnsOf = (count: number): UiState =>
     stateAfter(

@@ -92,6 +92,7 @@ describe('a conversation with the demo agent in the console', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('log').click();
     await page.keyboard.press('g');
+    await page.keyboard.press('g');
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.textContent))
       .toContain('Continue with 6 more steps');

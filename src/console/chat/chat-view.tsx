@@ -12,6 +12,7 @@ import { Glyph } from '../glyphs.tsx';
 import { ApprovalCards } from './approval-cards.tsx';
 import { BusyComposer } from './busy-composer.tsx';
 import { blockedBy, placeholderOf } from './composer-text.ts';
+import { ImportedNote } from './imported-note.tsx';
 import { EarlierTurns } from './earlier-turns.tsx';
 import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';
@@ -25,6 +26,7 @@ import { useTurns } from './use-turns.ts';
 
 const labels = { showAll: 'Load all' } as const;
 const noApprovals: readonly UiApproval[] = [];
+const noInputs: ChatViewProps['session']['inputs'] = [];
 
 /** Renders the conversation of a session, live, with everything that the user can answer. */
 export function ChatView(props: ChatViewProps): ReactElement {
@@ -43,7 +45,11 @@ export function ChatView(props: ChatViewProps): ReactElement {
 
 function Chat(props: ChatViewProps): ReactElement {
   const { session, agent, detail, trace, onOpenStep, grantState } = props;
-  const { state, approvals, inputs, actions, stop } = session;
+  const { state, actions, stop } = session;
+  const imported = detail?.imported ?? null;
+  // nothing of a copy can be answered
+  const approvals = imported ? noApprovals : session.approvals;
+  const inputs = imported ? noInputs : session.inputs;
   const { executionId } = state;
   // a session without log events is known from its record only
   const status = executionId === null ? (detail?.status ?? session.status) : session.status;
@@ -200,21 +206,25 @@ function Chat(props: ChatViewProps): ReactElement {
             </span>
           </p>
         )}
-        <BusyComposer
-          onSend={onSend}
-          draft={draft}
-          blockedBy={blockedBy(status, approvals.length, inputs.length)}
-          placeholder={placeholderOf(status, agent)}
-          isBusy={isBusy}
-          isLocked
-          {...(isBusy && session.can.stop && { onStop: () => void session.stopRun() })}
-          isStopping={isStopping?.status === 'pending' || isStopping?.status === 'done'}
-          fieldRef={field}
-          trace={own}
-          stepCount={state.stepCount}
-          maxSteps={agent?.limits['StepsLimit'] ?? null}
-          since={active?.user?.message.timestamp ?? null}
-        />
+        {imported ? (
+          <ImportedNote imported={imported} />
+        ) : (
+          <BusyComposer
+            onSend={onSend}
+            draft={draft}
+            blockedBy={blockedBy(status, approvals.length, inputs.length)}
+            placeholder={placeholderOf(status, agent)}
+            isBusy={isBusy}
+            isLocked
+            {...(isBusy && session.can.stop && { onStop: () => void session.stopRun() })}
+            isStopping={isStopping?.status === 'pending' || isStopping?.status === 'done'}
+            fieldRef={field}
+            trace={own}
+            stepCount={state.stepCount}
+            maxSteps={agent?.limits['StepsLimit'] ?? null}
+            since={active?.user?.message.timestamp ?? null}
+          />
+        )}
       </div>
       {/* the page announces approvals and the end: announce only messages here */}
       <Announcer messages={state.messages} status={status} approvals={noApprovals} stop={null} />

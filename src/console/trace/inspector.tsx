@@ -23,7 +23,7 @@ interface InspectorProps {
 export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): ReactElement {
   const { step, outcome } = row;
   const isDone = step !== null && step.type !== 'running' && step.type !== 'waiting';
-  const isForkable = isDone && !view.trace.nested;
+  const isForkable = isDone && !view.trace.nested && view.isReadOnly !== true;
   return (
     <aside className="trace-inspector" aria-label="Checks of the selected step" ref={paneRef}>
       <header>

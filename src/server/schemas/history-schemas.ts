@@ -268,6 +268,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     },
     {
       nested: object({
+        agentId: text,
         callId: text,
         above: list(object({ agent: text, callId: orNull(text), step: count })),
       }),
