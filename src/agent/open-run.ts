@@ -58,12 +58,14 @@ export function continueRun(
   const { execution } = state;
   const at = isoTime(run.now());
   const by = granted?.by ?? null;
+  const given = grant && granted && giveGrant(execution, grant, granted);
+  run.grant = given?.grantLog?.at(-1) ?? null;
   run.state = state.with({
     agentName: run.agent.name,
     status: AgentStatus.InProgress,
     execution: {
       ...execution,
-      ...(grant && granted && giveGrant(execution, grant, granted)),
+      ...given,
       ...(!isSameRun &&
         recordOf(run, execution, at, {
           ...(by !== null && { by }),

@@ -1,5 +1,6 @@
 import { Cancellation, type CancelCause } from '../cancellation.ts';
 import { isoTime, msOf, runTime, syncSystemClock, type Clock } from '../clock.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { DEFAULT_STOP, type StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
@@ -62,6 +63,8 @@ export class Run implements CallFrame {
   /** Status of the state at the start of the run. */
   readonly previousStatus: AgentStatus;
   readonly previousStopReason: StopReason | null;
+  /** The grant with which this run continues; null without one. */
+  grant: GrantRecord | null = null;
   /** Number of messages up to the input of the previous run. */
   readonly messagesBefore: number;
   state: AgentState;

@@ -7,6 +7,7 @@ import { evalSchemas } from './schemas/eval-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
 import { payloadSchemas } from './schemas/payload-schemas.ts';
+import { messageSchemas } from './schemas/message-schemas.ts';
 import { sessionSchemas } from './schemas/session-schemas.ts';
 import { object, oneOfTexts, record, ref, text } from './schemas/shapes.ts';
 import { version } from './version.ts';
@@ -61,6 +62,7 @@ export function openapiOf(
         ...continuationSchemas,
         ...historySchemas,
         ...payloadSchemas,
+        ...messageSchemas,
         ...(hasAdmin && adminSchemas),
         ...(routes.some(({ path }) => path === '/admin/evals') && evalSchemas),
         ApiError: object({

@@ -10,6 +10,7 @@ import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { SessionListeners } from './session-listeners.ts';
 import type { SessionRow } from './session-rows.ts';
+import type { SessionOrigin } from './state-rows.ts';
 import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
 import type { StateHeader } from './state-rows.ts';
 import type { DurableAgent } from '../agent/durable-agent.ts';
@@ -38,6 +39,8 @@ export interface WrittenExecution {
   /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
   readonly title?: string | undefined;
+  /** Where the session was forked from. */
+  readonly origin?: SessionOrigin | undefined;
   /** Prompt and tools; null: those of the header stay. */
   readonly definition: DurableAgent['definition'] | null;
   /** What the header names: the stored definition and frame of requests. */

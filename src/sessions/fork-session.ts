@@ -52,6 +52,8 @@ async function forkRow(
   const state = { ...found, execution, agentId: uuid() };
   const { compactions = 0 } = at ? at.mark : head;
   const counted = { compactions: compactions || undefined };
+  const createdAt = isoTime(lookup.clock.now());
+  const step = at?.number ?? source.stepCount;
   return {
     id,
     owner: source.owner,
@@ -64,12 +66,13 @@ async function forkRow(
       ...counted,
       pending: undefined,
       forkedFrom,
+      origin: { sessionId: source.id, step, at: createdAt },
       state,
     }),
     messageCount: at?.mark.messages ?? source.messageCount,
-    stepCount: at?.number ?? source.stepCount,
+    stepCount: step,
     compactionCount: compactions,
-    createdAt: isoTime(lookup.clock.now()),
+    createdAt,
     ...requirementOf(state, compactions > 0),
   };
 }

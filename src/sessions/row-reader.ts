@@ -111,11 +111,6 @@ export class RowReader {
     );
   }
 
-  /** Reads one large value by its name. */
-  async large(hash: string): Promise<string | null> {
-    return (await this.#large([hash])).get(hash) ?? null;
-  }
-
   #readable<T>(read: () => T): T {
     try {
       return read();

@@ -17,7 +17,7 @@ import { shownRow, type ImportNote, type SessionImport } from './imported-sessio
 import { lastRetryOf, type RetryRecord } from './retry-record.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
-import type { StateHeader } from './state-rows.ts';
+import type { SessionOrigin, StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
 /** A session without its history, as clients see it. Secrets are redacted. */
@@ -42,6 +42,8 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly lastRetry: RetryRecord | null;
   /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
+  /** The session and step from which it was forked; null for one that was not. */
+  readonly forkedFrom: SessionOrigin | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly messageCount: number;
@@ -84,7 +86,7 @@ export function sessionOf(
   redactors: ApprovalRedactors,
 ): Session {
   const { own: redactor } = redactors;
-  const { state, seed, title, imported } = head;
+  const { state, seed, title, origin, imported } = head;
   const row = shownRow(stored, head);
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
@@ -115,6 +117,7 @@ export function sessionOf(
     parkedAt: row.parkedAt,
     lastRetry: lastRetryOf(row),
     executionId: executionId || null,
+    forkedFrom: origin ?? null,
     createdAt,
     updatedAt,
     messageCount: seed?.length ?? row.messageCount,

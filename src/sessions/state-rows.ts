@@ -26,6 +26,14 @@ export interface Placement {
 
 export const wholeConversation: Placement = { messages: 0, steps: 0, compactions: 0, leading: 0 };
 
+/** The session and step from which a session was forked. */
+export interface SessionOrigin {
+  readonly sessionId: string;
+  /** Number of copied steps. */
+  readonly step: number;
+  readonly at: string;
+}
+
 /** A state without its history, as the store keeps it in one row. */
 export interface StateHeader {
   readonly version: 1;
@@ -41,6 +49,8 @@ export interface StateHeader {
   readonly seed?: readonly MessageJSON[];
   /** The execution of another session that this one continues under its own id. */
   readonly forkedFrom?: string;
+  /** The session and step from which this one was forked; left out for one that was not, and by release 0.1.0. */
+  readonly origin?: SessionOrigin;
   /** Number of compactions; left out while there are none. */
   readonly compactions?: number;
   /** Set on an imported session, which is read-only. */

@@ -18,10 +18,9 @@ import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';
 import { TurnEnd } from './turn-end.tsx';
 import { TurnView } from './turn-view.tsx';
-import type { Turn } from './turns.ts';
+import { isFork, type Turn } from './turns.ts';
 import { useDiscarded } from './use-discarded.ts';
 import { useFirstQuestion } from './use-first-question.ts';
-import { useGrantedLines } from './use-granted-lines.ts';
 import { useTurns } from './use-turns.ts';
 
 const labels = { showAll: 'Load all' } as const;
@@ -56,7 +55,6 @@ function Chat(props: ChatViewProps): ReactElement {
   const own = trace && (executionId ?? detail?.executionId) === trace.executionId ? trace : null;
   const { earlier, shown, active, factsOf } = useTurns(state, own);
   const discarded = useDiscarded(state.messages, status === 'processing');
-  const granted = useGrantedLines(grantState, active);
   const follow = useFollowEnd(state, actions);
   const { ref, toEnd } = follow;
   const hasQuestions = approvals.length + inputs.length > 0;
@@ -107,6 +105,8 @@ function Chat(props: ChatViewProps): ReactElement {
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
+  // a fork that was never resumed takes a message too
+  const isForked = status === 'paused' && detail?.pause?.kind === 'fork';
   const isStopping = actionFor(actions, 'stop', executionId);
   const now = useMemo(() => new Date(), [shown.length]);
   const number = (turn: Turn): number => earlier.length + shown.indexOf(turn) + 1;
@@ -161,8 +161,7 @@ function Chat(props: ChatViewProps): ReactElement {
         delivery={turn.user ? actionFor(actions, 'send', turn.id) : null}
         isLive={isActive && isBusy}
         isQueued={isLast && !isActive && isBusy}
-        stoppedAt={isActive ? (stop?.timestamp ?? null) : null}
-        granted={granted(turn)}
+        isEndBelow={isActive && !isBusy}
         onRetry={onRetry}
         onEdit={onEdit}
         onOpenStep={onOpenStep}
@@ -184,7 +183,7 @@ function Chat(props: ChatViewProps): ReactElement {
       >
         <div className="chat-column">
           {earlier.length > 0 && (
-            <EarlierTurns turns={earlier}>
+            <EarlierTurns turns={earlier} isInherited={shown[0]?.rows.some(isFork) === true}>
               {(turns) => turns.map((turn, i) => draw(turn, turns[i - 1]))}
             </EarlierTurns>
           )}
@@ -212,7 +211,7 @@ function Chat(props: ChatViewProps): ReactElement {
           <BusyComposer
             onSend={onSend}
             draft={draft}
-            blockedBy={blockedBy(status, approvals.length, inputs.length)}
+            blockedBy={blockedBy(isForked ? 'idle' : status, approvals.length, inputs.length)}
             placeholder={placeholderOf(status, agent)}
             isBusy={isBusy}
             isLocked

@@ -94,6 +94,7 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     {
       ...inCommon,
       executionStepCount: count,
+      forkedFrom: orNull(object({ sessionId: text, step: count, at: time })),
       usage: ref('Usage'),
       cost: orNull(number),
       info: object({
