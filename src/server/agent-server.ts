@@ -84,7 +84,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   });
   const routes: readonly Route[] = [
     ...infoRoutes(serverInfo(options), isOperator, () => openapi),
-    ...sessionRoutes(runtime, caps, errors.report),
+    ...sessionRoutes(runtime, caps),
     ...overviewRoutes(runtime),
     ...historyRoutes(runtime, caps, config),
     ...replayRoutes(runtime),

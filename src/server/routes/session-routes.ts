@@ -1,6 +1,7 @@
 import { broadcastStatuses } from '../../agent/broadcast-status.ts';
 import type { JsonObject } from '../../json.ts';
 import type { MessageContent } from '../../messages/content-part.ts';
+import { beginOf } from '../../sessions/begin-session.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
@@ -66,11 +67,7 @@ export const listFields: FieldsOf<ListQuery> = {
 };
 
 /** Creates the routes of sessions and messages. */
-export const sessionRoutes = (
-  runtime: SessionRuntime,
-  caps: GrantCapOptions,
-  report: (error: unknown, request: Request) => void,
-): readonly Route[] => [
+export const sessionRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): readonly Route[] => [
   route<ListQuery>({
     method: 'GET',
     path: '/sessions',
@@ -95,16 +92,11 @@ export const sessionRoutes = (
       message: messageContent,
     },
     answer: detail(201, 'The new session.'),
-    async handle({ request, owner, body: { message, ...options } }) {
+    async handle({ owner, body: { message, ...options } }) {
+      if (message !== undefined)
+        return detailOf(await beginOf(runtime)(message, { owner, ...options }));
       const session = await runtime.create({ owner, ...options });
-      if (message === undefined) return detailOf(await session.get());
-      try {
-        return detailOf(await runtime.send(session.id, message, { owner }));
-      } catch (error) {
-        // all or nothing: a retry must not find its own id in use
-        await runtime.delete(session.id, { owner }).catch((left: unknown) => report(left, request));
-        throw error;
-      }
+      return detailOf(await session.get());
     },
   }),
   route({

@@ -1,11 +1,6 @@
 import type { CommitReceipt, SessionStore } from '../../session-store.ts';
 import { revisionConflict, staleOwner, startConflict } from '../store-errors.ts';
-import {
-  commitValues,
-  preparedCommit,
-  valueTypes,
-  type PreparedCommit,
-} from './postgres-commit-arrays.ts';
+import { commitArguments, preparedCommit, type PreparedCommit } from './postgres-commit-arrays.ts';
 import { REFUSED_START } from './postgres-commit-migration.ts';
 import { runsIn, withRuns } from './postgres-run-writes.ts';
 import { commitGroups } from './postgres-commit-groups.ts';
@@ -17,11 +12,6 @@ const TRIES = 3;
 /** How long a group waits for a locked row, in milliseconds. Each of its commits then waits by itself. */
 const GROUP_PATIENCE_MS = 20;
 
-interface CommitTexts {
-  readonly plain: string;
-  readonly withRuns: string;
-}
-
 type Written = CommitReceipt & { readonly sessionId: string };
 
 /**
@@ -29,25 +19,18 @@ type Written = CommitReceipt & { readonly sessionId: string };
  * Whatever prevents one of them from being written, such as a locked row, then affects no other: each is written alone.
  */
 export function commitWriter(db: Database, schema: string): SessionStore['commit'] {
-  const call = (patience: string): CommitTexts => {
-    const plain = `
-    select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
-    from ${schema}.write_commits(${patience}, ${valueTypes(1)})`;
-    return { plain, withRuns: withRuns(schema, plain) };
-  };
-  const alone = call(`(select ${db.patience()})`);
-  const group = call(`(select ${db.patience(GROUP_PATIENCE_MS)})`);
-
-  const write = (texts: CommitTexts, commits: readonly PreparedCommit[]): Promise<Written[]> => {
-    const values = commitValues(commits);
+  const write = (patience: string, commits: readonly PreparedCommit[]): Promise<Written[]> => {
+    const { list, values } = commitArguments(commits);
+    const plain = `select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
+      from ${schema}.write_commits((select ${patience}), ${list})`;
     const runs = runsIn(commits);
-    return db.run<Written>(
-      'commit',
-      runs === null ? texts.plain : texts.withRuns,
-      runs === null ? values : [...values, runs],
-      { isInside: true },
-    );
+    return runs === null
+      ? db.run<Written>('commit', plain, values, { isInside: true })
+      : db.run<Written>('commit', withRuns(schema, plain, values.length + 1), [...values, runs], {
+          isInside: true,
+        });
   };
+  const [alone, together] = [db.patience(), db.patience(GROUP_PATIENCE_MS)];
 
   /** Writes one commit. Only if it wrote nothing does a second statement read the reason. */
   async function writeAlone(prepared: PreparedCommit): Promise<CommitReceipt> {
@@ -67,7 +50,7 @@ export function commitWriter(db: Database, schema: string): SessionStore['commit
     sizeOf: ({ size }) => size,
     async write(commits) {
       try {
-        const rows = await write(group, commits);
+        const rows = await write(together, commits);
         const receipts = new Map(rows.map((row) => [row.sessionId, receiptOf(row)]));
         const inOrder = commits.flatMap(({ commit }) => receipts.get(commit.sessionId) ?? []);
         return inOrder.length === commits.length ? inOrder : null;

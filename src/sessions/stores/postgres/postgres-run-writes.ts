@@ -1,7 +1,4 @@
-import { valueTypes, type PreparedCommit } from './postgres-commit-arrays.ts';
-
-/** Number of the parameter behind those of `write_commits`. */
-const PARAMETER = valueTypes(1).split(',').length + 1;
+import type { PreparedCommit } from './postgres-commit-arrays.ts';
 
 /** Returns the run records of commits as JSON; null if they have none. */
 export function runsIn(commits: readonly PreparedCommit[]): string | null {
@@ -11,8 +8,11 @@ export function runsIn(commits: readonly PreparedCommit[]): string | null {
   return runs.length === 0 ? null : JSON.stringify(runs);
 }
 
-/** Extends a statement that writes commits by their run records. Those of a commit that is not written are not either. */
-export const withRuns = (schema: string, written: string): string => `
+/**
+ * Extends a statement that writes commits by their run records, which are parameter number `parameter`. Those of a commit
+ * that is not written are not either.
+ */
+export const withRuns = (schema: string, written: string, parameter: number): string => `
     with written as (${written}),
     runs_written as (
       insert into ${schema}.runs (session_id, owner, agent, execution_id, started_at, ended_at, status, stop_reason,
@@ -20,7 +20,7 @@ export const withRuns = (schema: string, written: string): string => `
       select s.id, s.owner, s.agent, r."executionId", r."startedAt", r."endedAt", r.status, r."stopReason",
         r.model, r.cost, r."sessionCost", r.errors, r.body
       from written w
-      join json_to_recordset($${PARAMETER}::json) as r("sessionId" text, "executionId" text, "startedAt" text,
+      join json_to_recordset($${parameter}::json) as r("sessionId" text, "executionId" text, "startedAt" text,
         "endedAt" text, status text, "stopReason" text, model text, cost float8, "sessionCost" float8, errors integer,
         body text) on r."sessionId" = w."sessionId"
       join ${schema}.sessions s on s.id = w."sessionId"
