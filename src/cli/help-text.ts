@@ -107,6 +107,15 @@ Examples:
   $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
 `;
 
+export const replayHelp = `
+The criteria judge the recorded steps again, without a model. What follows the first difference is not known.
+
+Examples:
+  $ onward replay last --max-steps 6
+  $ onward replay last --max-cost 0.50 --seconds 120
+  $ onward replay last --error-policy production --json
+`;
+
 export const resumeHelp = `
 A run that stops at a limit names the grant that lets it continue. Kinds: steps, tokens, cost, seconds, retries.
 

@@ -1,7 +1,7 @@
 import type { EvalReport } from '../evals/eval-report.ts';
 import type { EvalSuite } from '../evals/eval-reports.ts';
 import { isRecord, type JsonValue } from '../json.ts';
-import type { ServerInfo, SessionDetail, SessionSummary } from '../server/api.ts';
+import type { ServerInfo, SessionDetail, SessionListPage } from '../server/api.ts';
 import type { Trace } from '../trace/trace.ts';
 import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
@@ -23,10 +23,7 @@ export interface SessionsQuery {
   readonly limit?: number;
 }
 
-export interface SessionsPage {
-  readonly sessions: readonly SessionSummary[];
-  readonly cursor: string | null;
-}
+export type SessionsPage = Pick<SessionListPage, 'sessions' | 'cursor'>;
 
 export interface TraceQuery {
   readonly execution?: string | null;
