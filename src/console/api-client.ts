@@ -49,6 +49,8 @@ export interface Api {
   retry(id: string): Promise<SessionDetail>;
   trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
   ref(id: string, ref: string): Promise<JsonValue>;
+  /** Reads what a page shows, such as `/compare`. */
+  read<T>(path: string, query: object, signal?: AbortSignal): Promise<T>;
   /** Options of `useAgentSession`. */
   live(id: string): ReturnType<typeof httpSession>;
 }
@@ -115,6 +117,7 @@ export function apiClient(options: ApiOptions): Api {
       const answer = await read<unknown>(`${at(id)}/refs${queryText({ ref })}`);
       return isRecord(answer) ? (answer['value'] as JsonValue) : null;
     },
+    read: (path, query, signal) => read(`${path}${queryText(query)}`, signal),
     live: (id) => httpSession({ base, sessionId: id, headers, fetch: send, whenBusy: 'queue' }),
   };
 }
