@@ -24,6 +24,8 @@ const options = {
     'react',
     'react/jsx-runtime',
     'jiti',
+    'vitest',
+    'yaml',
     /^@modelcontextprotocol\//,
     '@opentelemetry/api',
     /^node:/,

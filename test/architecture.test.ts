@@ -13,18 +13,19 @@ const layers = [
   ['serialization'],
   ['bus'],
   ['sessions'],
-  ['trace', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
+  ['exports'],
+  ['trace', 'replay', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
   ['mcp', 'ag-ui'],
   ['ui'],
   ['react'],
-  ['testing'],
+  ['testing', 'evals'],
   ['server'],
   ['console'],
   ['demo'],
   ['cli'],
 ];
 /** Whether a file may use Node built-ins. All others load in a browser and on an edge runtime. */
-const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
+const usesNode = (file: string): boolean => /^(?:(?:server|evals)\/node|demo\/|cli\/)/.test(file);
 /** Files outside the modules. Every module may import them, and they import no module. */
 const shared = new Set([
   'append-only.ts',
@@ -107,6 +108,7 @@ describe('source layout', () => {
       '@opentelemetry/api in telemetry/',
       '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
       'bullmq in queues/bullmq/bull-link.ts',
+      'commander in cli/export-commands.ts',
       'commander in cli/process-commands.ts',
       'commander in cli/program.ts',
       'eventsource-parser in inference/drivers/sse.ts',
@@ -116,11 +118,14 @@ describe('source layout', () => {
       'markdown-it in console/chat/markdown-tree.ts',
       'openai in inference/drivers/openai-client.ts',
       'pg in bus/postgres/index.ts',
-      'pg in sessions/stores/postgres/postgres-pool.ts',
+      'pg in sessions/stores/postgres/postgres-own-pool.ts',
       'pusher in broadcasting/pusher/pusher-connection.ts',
       'react in console/',
       'react in react/',
       'remend in console/chat/markdown-tree.ts',
+      'vitest in evals/vitest/index.ts',
+      'vitest-evals in evals/vitest-evals/index.ts',
+      'yaml in evals/node-dataset.ts',
     ]);
   });
 

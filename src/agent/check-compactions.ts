@@ -3,6 +3,7 @@ import {
   fields,
   listProblem,
   recordProblem,
+  refuse,
   usageFields,
   within,
   type Fields,
@@ -34,6 +35,10 @@ export const stepCompactionFields: Fields = fields({
 });
 const kinds = ['tool_results', 'summary'];
 const reasons = ['threshold', 'context_length'];
+
+/** Rejects one compaction of a conversation with this many messages. */
+export const checkCompaction = (item: unknown, messages: number): void =>
+  refuse(within('.compaction', compactionProblem(item, messages)));
 
 /** Rejects compactions that a view could not be made from. */
 export function compactionsProblem(list: unknown, messages: unknown): Problem | null {

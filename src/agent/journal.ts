@@ -63,6 +63,8 @@ export interface Journal {
     /** Whether the call runs again, with the input that it has asked for. */
     isContinued: boolean,
   ): Promise<void>;
+  /** Records the step with the event of its message. */
+  keep(checkpoint: Checkpoint): void;
   /** Records that answers of the user are in the state of the checkpoint, so that they are not read again. */
   answered(inputIds: readonly string[], tool: string, checkpoint: Checkpoint): void;
   /** Records the result of a call, at the latest with the step. The checkpoint is as in `start`. */

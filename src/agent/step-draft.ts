@@ -10,6 +10,7 @@ import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { ToolSchema } from '../tools/tool.ts';
+import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import { compactionFields, draftCompaction, type DraftCompaction } from './compact-first.ts';
@@ -21,6 +22,23 @@ import type { OfferedTools } from './offered-tools.ts';
 import type { Run } from './run.ts';
 import type { OpenInput } from './open-inputs.ts';
 import type { StepSteering } from './steer-step.ts';
+
+/** Returns the name of the limit that the next step of an execution lands for; null if it is an ordinary step. */
+export function landingOf(
+  { criteria, landingReserve }: Pick<AgentDefinition, 'criteria' | 'landingReserve'>,
+  state: AgentState,
+  beganAt: number,
+  deps: object,
+): string | null {
+  const { execution } = state;
+  // never the first step: an execution gets at least one answer with tools
+  if (landingReserve === null || execution.answeredSteps === 0) return null;
+  const before = state.steps.at(-1);
+  const isRetry = before?.type === 'error' && before.executionId === execution.id;
+  // a failed landing step is retried as a landing step, unless a grant settled it
+  const mark = isRetry && before.number > execution.handledStep && before.softLanding;
+  return mark || criteria.landing(state, beganAt, landingReserve, deps);
+}
 
 type DraftStart = Pick<
   StepDraft,
@@ -92,6 +110,8 @@ export class StepDraft {
   cost: number | null = 0;
   /** Part of it used by nested agents in this run. */
   family: readonly FamilyShare[] | null = null;
+  /** What they used in earlier runs of this step. */
+  countedFamily: readonly FamilyShare[] | null = null;
   finishReason: FinishReason | null = null;
   readonly notes: string[] = [];
   shown = '';
@@ -133,13 +153,7 @@ export class StepDraft {
     const before = state.steps.at(-1);
     const retried =
       before?.type === 'error' && before.executionId === execution.id ? before : undefined;
-    let softLanding: string | null = null;
-    // never the first step: an execution gets at least one answer with tools
-    if (agent.landingReserve && execution.answeredSteps > 0) {
-      // a failed landing step is retried as a landing step, unless a grant settled it
-      const mark = retried && retried.number > execution.handledStep && retried.softLanding;
-      softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve, run.deps);
-    }
+    const softLanding = landingOf(agent, state, beganAt, run.deps);
     const model = modelFor(run);
     return new StepDraft(run, {
       model,
@@ -188,6 +202,7 @@ export class StepDraft {
     draft.compaction = draftCompaction(step);
     draft.usage = step.usage;
     draft.modelUsage = step.modelUsage ?? null;
+    draft.countedFamily = step.family ?? null;
     draft.cost = step.cost;
     draft.finishReason = step.finishReason;
     draft.notes.push(...step.notes);
@@ -280,6 +295,8 @@ export class StepDraft {
     if (this.guards !== null) step.guards = this.guards.slice();
     if (this.modelCall !== null) step.modelCall = this.modelCall;
     if (this.modelUsage !== null) step.modelUsage = this.modelUsage;
+    const family = addShares(this.countedFamily ?? undefined, this.family ?? undefined);
+    if (family.length > 0) step.family = family;
     if (this.compaction !== null) Object.assign(step, compactionFields(this.compaction));
     if (waitMs !== null) step.waitMs = waitMs;
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;

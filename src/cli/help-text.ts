@@ -183,3 +183,36 @@ Examples:
   $ onward prices claude-sonnet
   $ onward prices gpt-5 --json | jq '.prices[] | select(.model == "gpt-5").input'
 `;
+
+export const exportHelp = `
+One JSON object per line: the header with the state of the session, its messages, compactions and steps with their outcomes,
+the agents behind its calls, the calls, the events, and the end. Secrets are replaced and the owner is not named.
+--unredacted keeps secrets.
+
+Examples:
+  $ onward export last > session.jsonl
+  $ onward export 4f1c --out session.jsonl
+  $ onward export last | jq -r 'select(.type == "step").step.outcome.stopReason'
+`;
+
+export const importHelp = `
+The session can be read in the console and with sessions show and explain, and deleted. It belongs to --owner. Nothing
+continues or changes it.
+
+Examples:
+  $ onward import session.jsonl --owner support
+`;
+
+export const evalHelp = `
+Finds *.eval.ts, .mts, .js and .mjs below this folder; each exports defineEval({ ... }) as default. Name files, folders or
+suites to run only those. A report is stored in .onward/evals, compared with the one before, and shown in the console.
+Ends with 9 if a case did not pass.
+
+--json writes one JSON object per line: {"type":"eval_run",…} after each run, {"type":"eval_report","report":{…}} per
+suite, and last {"type":"result","passed":…,"exit_code":…}.
+
+Examples:
+  $ onward eval
+  $ onward eval leads.eval.ts --filter duplicate --repeats 5
+  $ onward eval leads --baseline 41 --junit reports/evals.xml
+`;

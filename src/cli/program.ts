@@ -3,6 +3,7 @@ import { version } from '../server/version.ts';
 import { visibleLines } from '../visible-text.ts';
 import { cliContext, type CommonOptions } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
+import { addExports } from './export-commands.ts';
 import {
   answerHelp,
   backupHelp,
@@ -17,6 +18,7 @@ import {
 } from './help-text.ts';
 import { paintFor } from './paint.ts';
 import {
+  addEval,
   addMcp,
   addOperators,
   addProcesses,
@@ -115,6 +117,8 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));
     });
+
+  addEval(program, add, act);
 
   const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');
   add(sessions, 'list', 'list sessions with their reasons, the last changed first')
@@ -220,6 +224,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => vacuum(context));
     },
   );
+  addExports(program, add, act);
   addOperators(program, add, act);
   add(program, 'prices [model...]', 'list the prices of models', pricesHelp).action(
     async (models: string[], _options, command: Command) => {

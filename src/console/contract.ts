@@ -15,6 +15,9 @@ export type GrantState =
   /** Message such as `Already allowed in another tab.` */
   | { readonly kind: 'failed'; readonly message: string };
 
+/** Opens a step in the trace; `executionId` null is the newest run. */
+export type OpenStep = (step: number, executionId?: string | null) => void;
+
 export interface ChatViewProps {
   /** Live state and user actions: `useAgentSession` of onward/react. */
   readonly session: AgentSession;
@@ -25,7 +28,7 @@ export interface ChatViewProps {
   readonly trace: Trace | null;
   /** Fetches the whole of a truncated value, as JSON. */
   readonly fetchRef: (ref: string) => Promise<unknown>;
-  readonly onOpenStep: (step: number) => void;
+  readonly onOpenStep: OpenStep;
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly grantState: GrantState;
@@ -41,6 +44,8 @@ export interface TraceViewProps {
   /** Opens the chat with the composer in focus. */
   readonly onNewMessage: () => void;
   readonly onFork: (step: number) => void;
+  /** Whether the session is an imported copy, which has no forks. Default false. */
+  readonly isReadOnly?: boolean;
   readonly onEarlier: () => void;
   /** Shows the agent behind a call of a step in place of this trace. */
   readonly onOpenCall: (callId: string, step: number) => void;

@@ -18,7 +18,6 @@ export type GlyphName =
   | 'expand'
   | 'back'
   | 'plus'
-  | 'close'
   | 'search'
   | 'chat'
   | 'trace'
@@ -28,6 +27,7 @@ export type GlyphName =
   | 'theme'
   | 'reload'
   | 'list'
+  | 'settings'
   | 'panel'
   | 'overview'
   | 'evals'
@@ -75,7 +75,6 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   expand: <path d="m3.5 6 4.5 4.5L12.5 6" />,
   back: <path d="M10 3.5 5.5 8l4.5 4.5" />,
   plus: <path d="M8 3v10M3 8h10" />,
-  close: <path d="m4 4 8 8m0-8-8 8" />,
   search: (
     <>
       <circle cx="7" cy="7" r="4.5" />
@@ -90,6 +89,13 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
       <circle cx="11.5" cy="3.5" r="1.5" />
       <circle cx="8" cy="12.5" r="1.5" />
       <path d="M4.5 5v1.5c0 1.2.8 2 2 2h3c1.2 0 2-.8 2-2V5M8 8.5V11" />
+    </>
+  ),
+  settings: (
+    <>
+      <path d="M2 5h6m4 0h2M2 11h2m4 0h6" />
+      <circle cx="10" cy="5" r="1.8" />
+      <circle cx="6" cy="11" r="1.8" />
     </>
   ),
   trash: <path d="M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5" />,

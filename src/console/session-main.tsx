@@ -41,7 +41,7 @@ export function SessionMain(props: SessionMainProps): ReactElement {
         detail={detail}
         trace={active.trace}
         fetchRef={active.fetchRef}
-        onOpenStep={(step) => go(traceHref(sessionId, step))}
+        onOpenStep={(step, execution = null) => go(traceHref(sessionId, step, execution))}
         onGrant={grant}
         onResume={() => grant(null)}
         grantState={grantState}
@@ -67,6 +67,7 @@ export function SessionMain(props: SessionMainProps): ReactElement {
       onResume={() => grant(null)}
       onNewMessage={props.onNewMessage}
       onFork={props.onFork}
+      isReadOnly={detail?.imported !== undefined}
       onEarlier={active.earlier}
       onOpenCall={(callId, step) =>
         go(traceHref(sessionId, null, chosen.executionId, { callId, step: call?.step ?? step }))

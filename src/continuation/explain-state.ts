@@ -11,13 +11,18 @@ export interface ExplainableState extends ExplainableStatus {
   readonly outcome?: ContinuationOutcomeJSON | null;
   /** What the owner of a session may still grant. The option of the same name takes precedence. */
   readonly allowance?: GrantAllowance | null;
+  /** Set if the session was imported: it is read-only, and no action is offered. */
+  readonly imported?: object;
 }
 
 /** Explains the status of a run: stopped, paused, parked, busy or not started. */
 export function explainState(state: ExplainableState, options: ExplainOptions = {}): Explanation {
   const { allowance = null } = state;
   const outcome = endOf(state);
-  return outcome ? explainOutcome(outcome, { allowance, ...options }) : explainStatus(state);
+  const explanation = outcome
+    ? explainOutcome(outcome, { allowance, ...options })
+    : explainStatus(state);
+  return state.imported ? { ...explanation, actions: [] } : explanation;
 }
 
 /** Explains a state in parts; `because` is empty if there is no reason. */

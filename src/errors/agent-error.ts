@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'conflict'
   | 'awaiting_approval'
   | 'parked'
+  | 'read_only'
   | 'stale_owner'
   | 'queue_full'
   | 'queue_failed'

@@ -6,6 +6,8 @@ import { addText, grantLabel } from '../continuation/grant-text.ts';
 import { countText } from '../number-text.ts';
 import { visibleName } from '../visible-text.ts';
 import type { InputFieldProblem } from '../ui/input-fields.ts';
+import { eventText } from '../ui/event-text.ts';
+import type { UiEvent } from '../ui/ui-message.ts';
 import type { ArgumentChange } from './argument-fields.ts';
 import { inputProblemText } from './input-problem-text.ts';
 
@@ -35,6 +37,8 @@ export interface AgentLabels {
   /** Text beside the button that shows the summary of earlier messages. */
   readonly summary: string;
   readonly cut: string;
+  /** Says what happened between messages, such as a stop and a grant. */
+  readonly event: (event: UiEvent) => string;
   readonly approvalTitle: (tool: string) => string;
   readonly approvalHint: string;
   /** Text about hidden values, from JSON pointers to them; `''` means anywhere. */
@@ -112,7 +116,15 @@ export interface AgentLabels {
 }
 
 /** State of a tool call. */
-export type ToolState = 'writing' | 'running' | 'waiting' | 'asking' | 'done' | 'error' | 'open';
+export type ToolState =
+  | 'writing'
+  | 'next'
+  | 'running'
+  | 'waiting'
+  | 'asking'
+  | 'done'
+  | 'error'
+  | 'open';
 
 /** The texts of the components, in English. Pass others with `labels`. */
 export const defaultLabels: AgentLabels = {
@@ -135,7 +147,8 @@ export const defaultLabels: AgentLabels = {
   details: 'Details',
   reasoning: 'Reasoning',
   toolStates: {
-    writing: 'writing arguments',
+    writing: 'writing arguments…',
+    next: 'runs next',
     running: 'running',
     waiting: 'needs approval',
     asking: 'needs an answer',
@@ -153,6 +166,7 @@ export const defaultLabels: AgentLabels = {
   loading: 'Loading…',
   summary: 'The whole conversation is kept. The model is sent a summary.',
   cut: 'Only the beginning is shown.',
+  event: eventText,
   approvalTitle: (tool) => `Run ${tool}?`,
   hiddenArgs: (places) => `${hiddenText(places) ?? ''} The tool gets the hidden values.`,
   approvalHint: 'Nothing has run yet. The tool runs only if you approve it.',

@@ -25,7 +25,9 @@ import { routeTable, type FoundPath } from './route-table.ts';
 import type { Route } from './route.ts';
 import { adminRoutes } from './routes/admin-routes.ts';
 import { agUiRoute } from './routes/ag-ui-route.ts';
+import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
+import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
 import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
@@ -56,6 +58,12 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
   const admins = options.admin === undefined ? null : adminGate(options.admin, errors);
+  if (options.evals && !admins)
+    throw invalidOption(
+      'agentServer evals',
+      'no admin',
+      'the option admin too: reports are for operators',
+    );
   const turns = ownerTurns();
   const take = rateLimit && rateLimiter(rateLimit, clock);
   const streams = openStreams({
@@ -74,6 +82,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...infoRoutes(serverInfo(options), () => openapi),
     ...sessionRoutes(runtime, caps, errors.report),
     ...historyRoutes(runtime, caps, config),
+    exportRoute(runtime),
     ...payloadRoutes(runtime),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
@@ -81,6 +90,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...(options.mcp ? [mcpRoute(options.mcp, streams)] : []),
     ...(options.agUi ? [agUiRoute(options.agUi, streams)] : []),
     ...(admins ? adminRoutes(runtime) : []),
+    ...(options.evals ? evalRoutes(options.evals) : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });
   const find = routeTable(basePath, routes);

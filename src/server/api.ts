@@ -1,6 +1,7 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { JsonObject } from '../json.ts';
+import type { SessionImport } from '../sessions/imported-session.ts';
 import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StopSentence } from '../trace/trace.ts';
@@ -56,6 +57,8 @@ export interface SessionSummary {
   readonly stepCount: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Set if the session was imported: it is read-only. */
+  readonly imported?: SessionImport;
 }
 
 /** A session with its last outcome: `GET /sessions/{id}`. */

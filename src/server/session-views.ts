@@ -20,7 +20,7 @@ export const storedStatus: Readonly<Record<BroadcastStatus, AgentStatus>> = {
 
 export function summaryOf(session: Session): SessionSummary {
   const { id, agent, title, executionId, messageCount, stepCount, createdAt, updatedAt } = session;
-  const { phase, error, parkedAt, tries } = session;
+  const { phase, error, parkedAt, tries, imported } = session;
   return {
     id,
     agent,
@@ -40,6 +40,7 @@ export function summaryOf(session: Session): SessionSummary {
     stepCount,
     createdAt,
     updatedAt,
+    ...(imported && { imported }),
   };
 }
 

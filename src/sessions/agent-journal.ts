@@ -107,6 +107,10 @@ export class AgentJournal implements Journal {
     return this.#writer.commit();
   }
 
+  keep(checkpoint: Checkpoint): void {
+    this.#stageCheckpoint(checkpoint);
+  }
+
   answered(inputIds: readonly string[], tool: string, checkpoint: Checkpoint): void {
     this.#stageCheckpoint(checkpoint);
     for (const inputId of inputIds) this.#stageCall(inputId, tool, 'committed');

@@ -49,7 +49,7 @@ export async function revokeRule(
   ruleToRevoke: string,
   { owner }: OwnerOptions,
 ): Promise<void> {
-  const row = await lookup.owned(sessionId, owner);
+  const row = await lookup.changeable(sessionId, owner);
   const known = await rulesOf(lookup, row);
   if (!known.some(({ id }) => id === ruleToRevoke))
     throw new AgentError(

@@ -12,7 +12,7 @@ export async function approveAll(
   sessionId: string,
   { calls, ...options }: ApproveAllOptions,
 ): Promise<string> {
-  const row = await lookup.owned(sessionId, options.owner);
+  const row = await lookup.changeable(sessionId, options.owner);
   const { status, pendingApprovals } = await lookup.view(row);
   const given = calls ?? pendingApprovals;
   if (given.length === 0)

@@ -267,7 +267,7 @@ async function headerOf(
 ): Promise<StateHeader> {
   const { callId, placement } = frame;
   const isRoot = callId === null;
-  const { salt, title } = writer.execution;
+  const { salt, title, origin } = writer.execution;
   const header: { -readonly [K in keyof StateHeader]: StateHeader[K] } = {
     version: 1,
     salt,
@@ -277,6 +277,7 @@ async function headerOf(
   };
   if (isRoot && title !== undefined) header.title = title;
   if (isRoot && writer.requests.frame !== null) header.requestFrame = writer.requests.frame;
+  if (isRoot && origin !== undefined) header.origin = origin;
   if (pending.length > 0) header.pending = pending;
   const request = sent && (await recordOf(frame, sent, writer));
   if (request) header.request = { step: state.unfinishedStep?.id ?? '', request };

@@ -1,6 +1,6 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
-import type { AgentEvent } from '../events/agent-event.ts';
+import type { AgentEvent, EventBase } from '../events/agent-event.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { RowReader } from './row-reader.ts';
 import type { EventRow, SessionRow } from './session-rows.ts';
@@ -102,6 +102,17 @@ function lengthOf(value: unknown): number {
     return Number.POSITIVE_INFINITY;
   }
 }
+
+/** Returns the text of a row with one event as it was emitted, such as one from an export. */
+export function eventLogBody(
+  { type, agentId, parentAgentId, executionId: _id, index, at, ...fields }: JsonEvent,
+  maxBytes: number,
+  textOf: (entry: LogEntry) => string | Promise<string>,
+): Promise<string> {
+  const note = { type, agentId, parentAgentId, index, at, fields } as unknown as EventNote; // as JSON
+  return logBody([note], new Map(), maxBytes, textOf);
+}
+type JsonEvent = Pick<AgentEvent, 'type' | keyof EventBase> & Readonly<Record<string, unknown>>;
 
 /** Whether an execution has logged any event. */
 export async function hasLog(

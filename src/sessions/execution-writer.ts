@@ -10,6 +10,7 @@ import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { SessionListeners } from './session-listeners.ts';
 import type { SessionRow } from './session-rows.ts';
+import type { SessionOrigin } from './state-rows.ts';
 import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
 import type { StateHeader } from './state-rows.ts';
 import type { DurableAgent } from '../agent/durable-agent.ts';
@@ -38,6 +39,8 @@ export interface WrittenExecution {
   /** Salt that makes the names of large values impossible to guess. */
   readonly salt: string;
   readonly title?: string | undefined;
+  /** Where the session was forked from. */
+  readonly origin?: SessionOrigin | undefined;
   /** Prompt and tools; null: those of the header stay. */
   readonly definition: DurableAgent['definition'] | null;
   /** What the header names: the stored definition and frame of requests. */
@@ -193,6 +196,8 @@ export class ExecutionWriter implements EventOutlet {
     const place = this.#closed.indexOf(batch);
     if (place !== -1) return this.#closed.splice(0, place + 1);
     this.#batch = new CommitBatch();
+    // a command is done with the first state that has what it asked for
+    if (batch.states.size === 0) [this.#batch.done, batch.done] = [batch.done, undefined];
     return [...this.#closed.splice(0), batch];
   }
 

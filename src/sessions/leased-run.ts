@@ -116,13 +116,14 @@ export class LeasedRun {
   }
 
   #writerFor(loaded: LoadedSession, task: Task): ExecutionWriter {
-    const { salt, title } = loaded.head;
+    const { salt, title, origin } = loaded.head;
     const writer = new ExecutionWriter(this.#worker, this.#signals, {
       row: this.#row,
       executionId: task.executionId,
       isNew: task.kind === 'run',
       salt,
       title: title ?? this.#titleOf(loaded, task),
+      origin,
       // without the agent, the prompt and tools that the model got stay as they were
       definition: this.#known === null ? null : this.#agent.definition,
       named: loaded.head,

@@ -204,6 +204,7 @@ class Loading {
         ...account,
         ...(late !== noSpending && {
           modelUsage: unfinishedStep.modelUsage ?? unfinishedStep.usage,
+          family: addShares(unfinishedStep.family, late.shares),
         }),
         results,
         children: Object.fromEntries(children),

@@ -15,7 +15,7 @@ export async function requestSession(
   given: { readonly sessionId: string; readonly owner: string; readonly request: SessionRequest },
 ): Promise<void> {
   const { sessionId, owner, request } = given;
-  const row = await lookup.owned(sessionId, owner);
+  const row = await lookup.changeable(sessionId, owner);
   const phase = await lookup.store.request(sessionId, request);
   if (phase === null) throw sessionNotFound(sessionId);
   if (phase !== 'idle') await worker.signal(row, request);

@@ -27,12 +27,12 @@ interface Fitting<T> {
 /** Reads the rows of a session: decodes them and fills in large values. */
 export class RowReader {
   readonly store: SessionStore;
-  readonly #sessionId: string;
+  readonly sessionId: string;
   readonly #owner: string;
 
   constructor(store: SessionStore, { id, owner }: Pick<SessionRow, 'id' | 'owner'>) {
     this.store = store;
-    this.#sessionId = id;
+    this.sessionId = id;
     this.#owner = owner;
   }
 
@@ -106,8 +106,8 @@ export class RowReader {
     if (isRecord(head) && head.version === 1) return { head, characters };
     throw new AgentError(
       'unsupported_state_version',
-      `Session ${this.#sessionId} was written by a newer release. Upgrade onward here.`,
-      { details: { sessionId: this.#sessionId } },
+      `Session ${this.sessionId} was written by a newer release. Upgrade onward here.`,
+      { details: { sessionId: this.sessionId } },
     );
   }
 
@@ -123,9 +123,9 @@ export class RowReader {
     const { name } = this.store;
     return new AgentError(
       'store_failed',
-      `A row of session ${this.#sessionId} in the ${name} store is not what was written: the data is damaged, or ` +
+      `A row of session ${this.sessionId} in the ${name} store is not what was written: the data is damaged, or ` +
         'needs a codec. Restore a backup, or give the store the codec that wrote it.',
-      { cause, details: { sessionId: this.#sessionId, reason: 'damaged' } },
+      { cause, details: { sessionId: this.sessionId, reason: 'damaged' } },
     );
   }
 
@@ -169,7 +169,7 @@ export class RowReader {
     const large = new Map<string, string>();
     for (let i = 0; i < hashes.length; i += BLOBS_AT_ONCE) {
       const some = hashes.slice(i, i + BLOBS_AT_ONCE);
-      for (const { hash, body } of await this.store.blobs(this.#sessionId, some)) {
+      for (const { hash, body } of await this.store.blobs(this.sessionId, some)) {
         const text = codec ? await codec.decode(body) : body;
         large.set(
           hash,

@@ -14,6 +14,7 @@ import {
   type GrantSubject,
   type OwnersGrants,
 } from './grant-policy.ts';
+import { isImported, readOnlySession } from './imported-session.ts';
 import type { HistoryWindow } from './load-conversation.ts';
 import { loadSession, type LoadedSession } from './load-session.ts';
 import { PAGE_CHARACTERS, RowReader, ROWS_AT_ONCE } from './row-reader.ts';
@@ -97,9 +98,16 @@ export class SessionLookup {
     return row;
   }
 
-  /** Like `owned`, for a session that this release can change. */
-  async workable(sessionId: string, owner: string): Promise<SessionRow> {
+  /** Like `owned`, for a session that was not imported. */
+  async changeable(sessionId: string, owner: string): Promise<SessionRow> {
     const row = await this.owned(sessionId, owner);
+    if (isImported(row)) throw readOnlySession(row);
+    return row;
+  }
+
+  /** Like `changeable`, for a session that this release can work on. */
+  async workable(sessionId: string, owner: string): Promise<SessionRow> {
+    const row = await this.changeable(sessionId, owner);
     if (row.requires > READS) throw newerSession(row);
     return row;
   }

@@ -108,7 +108,7 @@ function readNestedSteps(
     options,
     MOST_POSITIONS,
     (range) => lookup.store.steps(row.id, key, range),
-    (_own, step, pause) => redacted(lookup.familyRedactorOf(row), step, pause),
+    (_own, step, pause) => redactedRecord(lookup.familyRedactorOf(row), step, pause),
   );
 }
 
@@ -125,7 +125,7 @@ export async function readPage<T>(
     readonly before: number;
     readonly limit: number;
   }) => Promise<readonly { readonly position: number; readonly body: string }[]>,
-  redact: Redact<T> = redacted,
+  redact: Redact<T> = redactedRecord,
 ): Promise<HistoryPage<T>> {
   const limit = checkedLimit(options.limit, MOST_ROWS);
   const reader = new RowReader(lookup.store, row);
@@ -158,16 +158,16 @@ type Redact<T> = (
 ) => Promise<T>;
 
 /** Redacts a message except the bytes of images and files, which a match would break, and which take time to search. */
-async function redactedMessage(
+export async function redactedMessage(
   redactor: Redactor,
   message: MessageJSON,
   pause: () => Promise<void> | undefined,
 ): Promise<MessageJSON> {
   const { content } = message;
   if (typeof content === 'string' || !content.some(hasBytes))
-    return redacted(redactor, message, pause);
+    return redactedRecord(redactor, message, pause);
   const bare = content.map((part) => (hasBytes(part) ? { ...part, data: '' } : part));
-  const shown = await redacted<MessageJSON>(redactor, { ...message, content: bare }, pause);
+  const shown = await redactedRecord<MessageJSON>(redactor, { ...message, content: bare }, pause);
   // a redactor may hide it by its key
   if (!Array.isArray(shown.content)) return shown;
   const parts = (shown.content as readonly ContentPart[]).map((part, i) => {
@@ -183,7 +183,7 @@ const hasBytes = (part: ContentPart): part is (ImagePart | FilePart) & { readonl
   part.type !== 'text' && typeof part.data === 'string';
 
 /** Redacts a value, but lists item by item, because a list may be long and its items large. */
-async function redacted<T>(
+export async function redactedRecord<T>(
   redactor: Redactor,
   value: T,
   pause: () => Promise<void> | undefined,
@@ -212,7 +212,8 @@ export async function readEvents(
   row: SessionRow,
   options: LogPageOptions,
 ): Promise<LogPage> {
-  const executionId = options.executionId ?? row.executionId;
+  // an import of a session without a run has an empty one
+  const executionId = options.executionId ?? (row.executionId || null);
   if (executionId === null) return { executionId, events: [], seq: 0 };
   const after = checkedPlace('after', options.after ?? 0);
   const limit = checkedLimit(options.limit ?? MOST_ROWS, MOST_ROWS);

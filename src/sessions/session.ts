@@ -13,10 +13,11 @@ import { shownInputs } from '../events/shown-inputs.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
+import { shownRow, type ImportNote, type SessionImport } from './imported-session.ts';
 import { lastRetryOf, type RetryRecord } from './retry-record.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
-import type { StateHeader } from './state-rows.ts';
+import type { SessionOrigin, StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
 /** A session without its history, as clients see it. Secrets are redacted. */
@@ -41,6 +42,8 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly lastRetry: RetryRecord | null;
   /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
+  /** The session and step from which it was forked; null for one that was not. */
+  readonly forkedFrom: SessionOrigin | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly messageCount: number;
@@ -71,16 +74,20 @@ export interface Session<Output = unknown, Name extends string = string> {
   /** Output of an ended execution, as stored: dates are text. */
   readonly output: Output | null;
   readonly metadata: JsonObject;
+  /** Set if the session was imported: it is read-only, as it was when it was exported. Absent for all others. */
+  readonly imported?: SessionImport;
 }
 
 /** Builds the view of a session. `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(
-  row: SessionRow,
-  { state, seed, title }: StateHeader,
+  stored: SessionRow,
+  head: StateHeader,
   waiting: ReadonlySet<string>,
   redactors: ApprovalRedactors,
 ): Session {
   const { own: redactor } = redactors;
+  const { state, seed, title, origin, imported } = head;
+  const row = shownRow(stored, head);
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
   // accepted but not begun: the stored outcome belongs to another execution
@@ -110,6 +117,7 @@ export function sessionOf(
     parkedAt: row.parkedAt,
     lastRetry: lastRetryOf(row),
     executionId: executionId || null,
+    forkedFrom: origin ?? null,
     createdAt,
     updatedAt,
     messageCount: seed?.length ?? row.messageCount,
@@ -128,8 +136,11 @@ export function sessionOf(
     outcome,
     output: isOver ? redactor.value(output) : null,
     metadata: redactor.value(metadata),
+    ...(imported && { imported: importOf(imported) }),
   };
 }
+
+const importOf = ({ row: _row, ...facts }: ImportNote): SessionImport => facts;
 
 /** Returns the outcome that only the row has: the session is parked, or was stopped without reading its state. */
 function ofRow(row: SessionRow, redactor: Redactor): ContinuationOutcome | null {

@@ -6,7 +6,7 @@ import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { LoggedAgents, type LoggedAgent } from './logged-agents.ts';
 import type { FoundExecution } from './read-executions.ts';
 import { readLog } from './read-log.ts';
-import { checkedBefore, stepsFrom, type StepsToRead } from './read-steps.ts';
+import { checkedBefore, nowOf, stepsFrom, type StepsToRead } from './read-steps.ts';
 import { runLogOf } from './run-log.ts';
 import { traceOf, type TracedSession } from './trace-of.ts';
 import type { Trace, TraceAncestor, TraceExecution } from './trace.ts';
@@ -69,7 +69,7 @@ export async function readNested(
     accountsBefore: accountsBefore?.execution ?? null,
     accountsAfter: accountsAfter?.execution ?? null,
     nested: { agentId, callId: found.callId, above: aboveOf(session.agent, agents, found) },
-    now: runtime.clock.now(),
+    now: nowOf(runtime, session),
   });
 }
 
@@ -129,6 +129,7 @@ function asSession(
     pendingInputs: within(session.pendingInputs),
     outcome: isLost ? null : (ending?.outcome ?? outcome),
     allowance: null,
+    ...(session.imported && { imported: session.imported }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import { invalidOption } from '../errors/agent-error.ts';
+import type { Session } from '../sessions/session.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 
 /** Steps to read before the visible ones, because a retry is detected by the call before it. */
@@ -73,6 +74,10 @@ export async function stepsBetween(
   }
   return found;
 }
+
+/** The time up to which an open step is measured: that of the export for an imported session. */
+export const nowOf = (runtime: SessionRuntime, { imported }: Pick<Session, 'imported'>): number =>
+  imported ? Date.parse(imported.exportedAt) : runtime.clock.now();
 
 export function checkedBefore(before: number | undefined, stepCount: number): number {
   if (before === undefined) return stepCount + 1;

@@ -4,7 +4,7 @@ import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { readExecutions } from './read-executions.ts';
 import { readLog } from './read-log.ts';
 import { readNested, type TraceCall } from './read-nested.ts';
-import { checkedBefore, stepsBetween, stepsFrom } from './read-steps.ts';
+import { checkedBefore, nowOf, stepsBetween, stepsFrom } from './read-steps.ts';
 import { traceOf } from './trace-of.ts';
 import type { Trace } from './trace.ts';
 
@@ -34,7 +34,7 @@ export async function readTrace(
   const session = await runtime.get(sessionId, { owner, ...(grants && { grants }) });
   const found = await readExecutions(runtime, sessionId, options);
   const { shown, executions, currentId } = found;
-  const now = runtime.clock.now();
+  const now = nowOf(runtime, session);
   if (shown && call) {
     const { before } = options;
     const isNewestExecution = shown.id === currentId;

@@ -19,4 +19,5 @@ export const stopSentenceOf = (session: Session): StopSentence | null =>
     pendingApprovals: session.pendingApprovals,
     pendingInputs: session.pendingInputs,
     allowance: session.allowance,
+    ...(session.imported && { imported: session.imported }),
   });

@@ -22,6 +22,8 @@ export interface StopFacts {
   readonly allowance?: GrantAllowance | null;
   /** Whether it is a nested agent. Only the root takes a grant, a resume or a message; default false. */
   readonly isNested?: boolean;
+  /** Set if the session was imported: it is read-only, and no action is offered. */
+  readonly imported?: object;
 }
 
 /** Explains why a run does not continue, and how to continue; null while it is busy or has nothing to do. */

@@ -26,6 +26,7 @@ export interface TracedSession extends Pick<
   | 'pendingApprovals'
   | 'pendingInputs'
   | 'allowance'
+  | 'imported'
 > {
   readonly outcome: ContinuationOutcomeJSON | null;
 }
@@ -94,6 +95,7 @@ export function traceOf(records: TraceRecords): Trace {
       error: newest?.errors.at(-1) ?? null,
       allowance: isCurrent ? session.allowance : null,
       ...(nested && { isNested: true }),
+      ...(session.imported && { imported: session.imported }),
     }),
     grants: accounts?.grants ?? {},
     ...(nested && {

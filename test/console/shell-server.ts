@@ -180,6 +180,7 @@ const detailOf = (session: SessionSummary): SessionDetail => ({
   cost: null,
   grants: {},
   grantLog: [],
+  forkedFrom: null,
   lastRetry: null,
   allowance: null,
   info: {

@@ -151,7 +151,7 @@ describe('the groups', () => {
     ],
     [
       [evaluation('A', 'allow'), evaluation('R', 'request')],
-      ['forbid', 'request! R no check stopped it, so', 'stop', 'allow A'],
+      ['forbid', 'request! R', 'stop', 'allow A'],
     ],
     [
       [evaluation('A', 'allow'), evaluation('S', 'stop')],

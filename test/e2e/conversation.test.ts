@@ -33,14 +33,14 @@ describe('a conversation with the demo agent in the console', () => {
     expect(page.url()).not.toContain(dev.token);
   });
 
-  it('answers with tools, and shows a retried call as one row', async () => {
+  it('answers with tools, and shows a retried call after the failed one', async () => {
     const { page } = tab;
     await page
       .getByRole('button', { name: 'Add a lead for Helvetia Robotics with the company data' })
       .click();
     await page.waitForURL(/#\/s\//);
-    await page.getByText('retried 1/3').waitFor();
-    await page.getByText('First attempt failed').waitFor();
+    await page.getByText(/^retry 1 of 3/).waitFor();
+    await page.locator('.call[data-kind="failed"], .call[data-kind="timeout"]').first().waitFor();
     await status(page, 'Completed');
     await page
       .getByRole('log')

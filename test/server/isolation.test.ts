@@ -35,6 +35,7 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     readLog: () => ({}),
     readRef: () => ({ query: '?ref=1.content.x' }),
     readTrace: () => ({}),
+    exportSession: () => ({}),
     readModelCall: () => ({ query: '?step=1' }),
     readToolCalls: () => ({ query: '?step=1' }),
     readPayload: () => ({ query: '?step=1&part=raw.request' }),

@@ -3,7 +3,7 @@ import type { SessionRuntime } from 'onward';
 import { agentServer } from 'onward/server';
 import { isRecord, type JsonObject } from '../../src/json.ts';
 import { readySchema } from '../../src/tools/schema.ts';
-import { operations, unusedAgUi, unusedMcp } from './setup.ts';
+import { operations, unusedAgUi, unusedEvals, unusedMcp } from './setup.ts';
 
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const server = agentServer({
@@ -13,6 +13,7 @@ const server = agentServer({
   mcp: unusedMcp,
   agUi: unusedAgUi,
   admin: () => null,
+  evals: unusedEvals,
 });
 const { openapi } = server;
 const routes = operations(server);
@@ -62,6 +63,7 @@ describe('the OpenAPI document', () => {
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
         "GET /sessions/{id}/trace: readTrace",
+        "GET /sessions/{id}/export: exportSession",
         "GET /sessions/{id}/model-call: readModelCall",
         "GET /sessions/{id}/tool-calls: readToolCalls",
         "GET /sessions/{id}/payload: readPayload",
@@ -84,6 +86,8 @@ describe('the OpenAPI document', () => {
         "GET /admin/queue: readQueue",
         "GET /admin/parked: listParked",
         "POST /admin/parked/retry: retryParked",
+        "GET /admin/evals: listEvals",
+        "GET /admin/evals/report: readEvalReport",
       ]
     `);
   });

@@ -96,6 +96,7 @@ export const httpStatuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   awaiting_approval: 409,
   stale_approval: 409,
   parked: 409,
+  read_only: 409,
   execution_open: 409,
   not_resumable: 409,
   state_too_large: 413,

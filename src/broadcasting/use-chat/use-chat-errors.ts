@@ -70,6 +70,7 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
     'parked',
     'This chat failed several times and is no longer retried. Ask the operator to retry it, or stop it.',
   ],
+  read_only: ['conflict', 'This chat is an imported copy and cannot be continued.'],
   unknown_approval: ['unknown_approval', 'This call no longer needs an answer.'],
   invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],
   stale_approval: [

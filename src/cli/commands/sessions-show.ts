@@ -33,6 +33,7 @@ export const showSession = (
     const session = await findSession(project, said);
     const page = await runtime.messages(session.id, { owner, limit: options.messages });
     const stop = stopSentenceOf(session);
+    const { imported } = session;
     if (context.isJson) {
       const { usage, cost, info, pause, stopReason, output, metadata } = session;
       const { pendingApprovals, pendingInputs } = session;
@@ -62,6 +63,14 @@ export const showSession = (
       ['title', oneLine(session.title ?? '(no message yet)', 200)],
       ['status', `${broadcast} · ${oneLine(reasonText(session), 200)}`],
       ['agent', `${session.agent} · owner ${owner}`],
+      ...(imported
+        ? [
+            [
+              'import',
+              `read-only copy of ${imported.sessionId}, exported ${imported.exportedAt}`,
+            ] as const,
+          ]
+        : []),
       ['began', `${session.createdAt} (${ago(session.createdAt, now)})`],
       ['changed', `${session.updatedAt} (${ago(session.updatedAt, now)})`],
       [

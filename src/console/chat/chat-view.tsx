@@ -12,19 +12,20 @@ import { Glyph } from '../glyphs.tsx';
 import { ApprovalCards } from './approval-cards.tsx';
 import { BusyComposer } from './busy-composer.tsx';
 import { blockedBy, placeholderOf } from './composer-text.ts';
+import { ImportedNote } from './imported-note.tsx';
 import { EarlierTurns } from './earlier-turns.tsx';
 import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';
 import { TurnEnd } from './turn-end.tsx';
 import { TurnView } from './turn-view.tsx';
-import type { Turn } from './turns.ts';
+import { isFork, type Turn } from './turns.ts';
 import { useDiscarded } from './use-discarded.ts';
 import { useFirstQuestion } from './use-first-question.ts';
-import { useGrantedLines } from './use-granted-lines.ts';
 import { useTurns } from './use-turns.ts';
 
 const labels = { showAll: 'Load all' } as const;
 const noApprovals: readonly UiApproval[] = [];
+const noInputs: ChatViewProps['session']['inputs'] = [];
 
 /** Renders the conversation of a session, live, with everything that the user can answer. */
 export function ChatView(props: ChatViewProps): ReactElement {
@@ -43,14 +44,17 @@ export function ChatView(props: ChatViewProps): ReactElement {
 
 function Chat(props: ChatViewProps): ReactElement {
   const { session, agent, detail, trace, onOpenStep, grantState } = props;
-  const { state, approvals, inputs, actions, stop } = session;
+  const { state, actions, stop } = session;
+  const imported = detail?.imported ?? null;
+  // nothing of a copy can be answered
+  const approvals = imported ? noApprovals : session.approvals;
+  const inputs = imported ? noInputs : session.inputs;
   const { executionId } = state;
   // a session without log events is known from its record only
   const status = executionId === null ? (detail?.status ?? session.status) : session.status;
   const own = trace && (executionId ?? detail?.executionId) === trace.executionId ? trace : null;
   const { earlier, shown, active, factsOf } = useTurns(state, own);
   const discarded = useDiscarded(state.messages, status === 'processing');
-  const granted = useGrantedLines(grantState, active);
   const follow = useFollowEnd(state, actions);
   const { ref, toEnd } = follow;
   const hasQuestions = approvals.length + inputs.length > 0;
@@ -101,6 +105,8 @@ function Chat(props: ChatViewProps): ReactElement {
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
+  // a fork that was never resumed takes a message too
+  const isForked = status === 'paused' && detail?.pause?.kind === 'fork';
   const isStopping = actionFor(actions, 'stop', executionId);
   const now = useMemo(() => new Date(), [shown.length]);
   const number = (turn: Turn): number => earlier.length + shown.indexOf(turn) + 1;
@@ -155,8 +161,7 @@ function Chat(props: ChatViewProps): ReactElement {
         delivery={turn.user ? actionFor(actions, 'send', turn.id) : null}
         isLive={isActive && isBusy}
         isQueued={isLast && !isActive && isBusy}
-        stoppedAt={isActive ? (stop?.timestamp ?? null) : null}
-        granted={granted(turn)}
+        isEndBelow={isActive && !isBusy}
         onRetry={onRetry}
         onEdit={onEdit}
         onOpenStep={onOpenStep}
@@ -178,7 +183,7 @@ function Chat(props: ChatViewProps): ReactElement {
       >
         <div className="chat-column">
           {earlier.length > 0 && (
-            <EarlierTurns turns={earlier}>
+            <EarlierTurns turns={earlier} isInherited={shown[0]?.rows.some(isFork) === true}>
               {(turns) => turns.map((turn, i) => draw(turn, turns[i - 1]))}
             </EarlierTurns>
           )}
@@ -200,21 +205,25 @@ function Chat(props: ChatViewProps): ReactElement {
             </span>
           </p>
         )}
-        <BusyComposer
-          onSend={onSend}
-          draft={draft}
-          blockedBy={blockedBy(status, approvals.length, inputs.length)}
-          placeholder={placeholderOf(status, agent)}
-          isBusy={isBusy}
-          isLocked
-          {...(isBusy && session.can.stop && { onStop: () => void session.stopRun() })}
-          isStopping={isStopping?.status === 'pending' || isStopping?.status === 'done'}
-          fieldRef={field}
-          trace={own}
-          stepCount={state.stepCount}
-          maxSteps={agent?.limits['StepsLimit'] ?? null}
-          since={active?.user?.message.timestamp ?? null}
-        />
+        {imported ? (
+          <ImportedNote imported={imported} />
+        ) : (
+          <BusyComposer
+            onSend={onSend}
+            draft={draft}
+            blockedBy={blockedBy(isForked ? 'idle' : status, approvals.length, inputs.length)}
+            placeholder={placeholderOf(status, agent)}
+            isBusy={isBusy}
+            isLocked
+            {...(isBusy && session.can.stop && { onStop: () => void session.stopRun() })}
+            isStopping={isStopping?.status === 'pending' || isStopping?.status === 'done'}
+            fieldRef={field}
+            trace={own}
+            stepCount={state.stepCount}
+            maxSteps={agent?.limits['StepsLimit'] ?? null}
+            since={active?.user?.message.timestamp ?? null}
+          />
+        )}
       </div>
       {/* the page announces approvals and the end: announce only messages here */}
       <Announcer messages={state.messages} status={status} approvals={noApprovals} stop={null} />

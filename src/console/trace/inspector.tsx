@@ -34,7 +34,7 @@ const StepPanes = lazy(async () => ({
 export function Inspector({ view, row, paneRef, onBack, ...pager }: InspectorProps): ReactElement {
   const { step } = row;
   const isDone = step !== null && step.type !== 'running' && step.type !== 'waiting';
-  const isForkable = isDone && !view.trace.nested;
+  const isForkable = isDone && !view.trace.nested && view.isReadOnly !== true;
   const hasTabs = step !== null && view.payloads !== undefined;
   const tab = hasTabs ? tabOf(view.tab ?? null, step) : 'decision';
   const choose = (name: StepTab): void => {

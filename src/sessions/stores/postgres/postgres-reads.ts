@@ -64,6 +64,9 @@ export function sessionReads(db: Database, schema: string): Reads {
   /** Whether the value is also written as a literal, so that the partial index applies. */
   const isMarked = (value: string | undefined): boolean =>
     value === 'user' || value === 'system' || value === 'summary';
+  // few calls ever wait, and an execution may have thousands
+  const hasWaited = `call_id in (select w.call_id from ${schema}.waits w
+    where w.session_id = $1 and w.execution_id = $2)`;
   const isOpenCall = (state: string): boolean => state === 'waiting' || state === 'decided';
 
   return {
@@ -129,7 +132,7 @@ export function sessionReads(db: Database, schema: string): Reads {
       db.read<CallRow>(
         'read calls',
         `select ${callColumns} from ${schema}.calls where session_id = $1 and execution_id = $2
-        and ${'state' in filter ? `state = $3 ${isOpenCall(filter.state) ? `and state = '${filter.state}'` : ''}` : 'call_id = any($3::text[])'} order by call_id`,
+        and ${'state' in filter ? `state = $3 ${isOpenCall(filter.state) ? `and ${hasWaited}` : ''}` : 'call_id = any($3::text[])'} order by call_id`,
         [sessionId, executionId, 'state' in filter ? filter.state : filter.callIds],
       ),
     events: (sessionId, executionId, { after, limit }) =>
