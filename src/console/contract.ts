@@ -70,6 +70,8 @@ export interface StopBannerProps {
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly onNewMessage: () => void;
+  /** Shown below the sentence: what was used of the limit. */
+  readonly meter?: ReactElement | null;
   /** Content next to the reason, such as a link to the decision. */
   readonly children?: ReactElement | null;
 }

@@ -35,6 +35,10 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     glyph: 'list',
     key: 's',
   }),
+  compare: page(async () => (await import('./compare/compare-page.tsx')).ComparePage, {
+    title: 'Compare',
+    glyph: 'compare',
+  }),
 };
 
 /** Returns the pages of the rail, in order. */

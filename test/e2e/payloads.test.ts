@@ -96,6 +96,15 @@ describe.each(looks)('the payloads of a step, %s, %i px', (theme, width) => {
     await see('payloads-raw');
   });
 
+  it('compares a fork with its origin: the first difference, and why', async () => {
+    await go(`#/compare?left=${ids.stopped}&right=${ids.fork}`);
+    await page.getByRole('region', { name: /^(?:Fork|Second)/ }).waitFor();
+    await see('compare');
+    await go('#/compare');
+    await page.getByText('Choose two sessions').waitFor();
+    await see('compare-choose');
+  });
+
   it('changes the tab with 1 to 4 and the step with N, and keeps both in the address', async () => {
     await go(`#/s/${ids.stopped}/trace/2?tab=raw`);
     await page.getByText('"toolChoice"').waitFor();

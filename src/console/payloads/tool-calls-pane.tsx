@@ -186,9 +186,10 @@ function Attempts({
           <li key={attempt.callId}>
             <Glyph name={kindGlyphs[attempt.kind]} size={14} />
             <span>
-              <b>Step {attempt.step}</b> {kindTexts[attempt.kind]}
-              {i > 0 && (attempt.hasSameArgs ? ', same arguments' : ', other arguments')}
-              {i > 0 && `, retry ${i} of ${attempts.length - 1}`}{' '}
+              <b>Step {attempt.step}</b>
+              {kindTexts[attempt.kind] !== '' && ` ${kindTexts[attempt.kind]}`}
+              {i > 0 && `, retry ${i}`}
+              {i > 0 && (attempt.hasSameArgs ? ', same arguments' : ', other arguments')}{' '}
               {attempt.callId !== callId && (
                 <button
                   type="button"

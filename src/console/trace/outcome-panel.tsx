@@ -32,13 +32,15 @@ export function OutcomePanel({
         onGrant={view.onGrant}
         onResume={view.onResume}
         onNewMessage={view.onNewMessage}
+        meter={
+          meter?.tone === 'full' ? (
+            <p className="decision-meter">
+              <MeterView {...meter} />
+              <b>{used}</b> of {limit}
+            </p>
+          ) : null
+        }
       />
-      {meter && meter.tone === 'full' && (
-        <p className="decision-meter">
-          <MeterView {...meter} />
-          <b>{used}</b> of {limit}
-        </p>
-      )}
     </div>
   );
 }
