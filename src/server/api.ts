@@ -14,6 +14,8 @@ export interface ServerInfo {
   readonly owner: string;
   /** Name of the store, such as `SQLite`. */
   readonly store: string | null;
+  /** Bytes that the images and files of one message may have. */
+  readonly maxAttachmentBytes: number;
   readonly agents: readonly AgentInfo[];
 }
 

@@ -67,6 +67,7 @@ export const sessionRoutes = (
     method: 'POST',
     path: '/sessions',
     name: 'createSession',
+    takesFiles: true,
     summary: 'Creates a session, and sends a message if there is one.',
     body: {
       agent: word('the name of an agent; required if there are several'),
@@ -107,6 +108,7 @@ export const sessionRoutes = (
     method: 'POST',
     path: '/sessions/{id}/messages',
     name: 'sendMessage',
+    takesFiles: true,
     summary: 'Sends a message to the agent. The events report the progress.',
     body: {
       content: required(messageContent),

@@ -53,6 +53,7 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     version: text,
     owner: text,
     store: orNull(text),
+    maxAttachmentBytes: count,
     agents: list(ref('AgentInfo')),
   }),
   Phase: oneOfTexts(phaseNames),
