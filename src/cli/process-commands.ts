@@ -112,7 +112,8 @@ const graceOption = (seconds: number = 25): Option =>
     .argParser(wholeNumber(0, 86_400))
     .default(seconds);
 
-function nameList(text: string): readonly string[] {
+/** Parses names with commas between them. */
+export function nameList(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.every((name) => name !== '')) return names;
   throw new InvalidArgumentError('Expected names with commas between them, such as a,b.');

@@ -35,6 +35,11 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     glyph: 'list',
     key: 's',
   }),
+  evals: page(async () => (await import('./evals/evals-page.tsx')).EvalsPage, {
+    title: 'Evals',
+    glyph: 'evals',
+    key: 'e',
+  }),
 };
 
 /** Returns the pages of the rail, in order. */

@@ -13,7 +13,7 @@ export interface ReplayLimits {
 }
 
 /** What differs from the recorded policy. Without it, a replay repeats the recorded decisions. */
-export interface ReplayOptions {
+export interface ReplayRunOptions {
   readonly limits?: ReplayLimits;
   /** In place of the recorded policy. The error rules of tools stay. */
   readonly errorPolicy?: Partial<ErrorPolicyJSON>;
@@ -39,6 +39,14 @@ export function changedLimits(limits: AgentLimits, change: ReplayLimits = {}): A
   const set = Object.entries(chosen).filter(([, value]) => value !== undefined && value !== null);
   return { ...rest, ...Object.fromEntries(set) };
 }
+
+/** Returns the limits of an agent as a replay names them. */
+export const limitsIn = (limits: AgentLimits): Required<ReplayLimits> => ({
+  maxSteps: limits.maxSteps ?? null,
+  maxTokens: limits.maxTokens ?? null,
+  maxCost: limits.maxCost ?? null,
+  seconds: (limits.cumulativeTimeout ?? limits.timeout)?.seconds ?? null,
+});
 
 const either = (change: number | null | undefined, recorded: number | undefined) =>
   change === undefined ? recorded : change;

@@ -2,6 +2,7 @@ import type { CommitReceipt, SessionStore } from '../../session-store.ts';
 import { revisionConflict, staleOwner, startConflict } from '../store-errors.ts';
 import { commitArguments, preparedCommit, type PreparedCommit } from './postgres-commit-arrays.ts';
 import { REFUSED_START } from './postgres-commit-migration.ts';
+import { runsIn, withRuns } from './postgres-run-writes.ts';
 import { commitGroups } from './postgres-commit-groups.ts';
 import { isOfStatement, sqlState, storeFailed } from './postgres-errors.ts';
 import { isRefused, ledgerColumns } from './postgres-ledger.ts';
@@ -20,9 +21,14 @@ type Written = CommitReceipt & { readonly sessionId: string };
 export function commitWriter(db: Database, schema: string): SessionStore['commit'] {
   const write = (patience: string, commits: readonly PreparedCommit[]): Promise<Written[]> => {
     const { list, values } = commitArguments(commits);
-    const text = `select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
+    const plain = `select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
       from ${schema}.write_commits((select ${patience}), ${list})`;
-    return db.run<Written>('commit', text, values, { isInside: true });
+    const runs = runsIn(commits);
+    return runs === null
+      ? db.run<Written>('commit', plain, values, { isInside: true })
+      : db.run<Written>('commit', withRuns(schema, plain, values.length + 1), [...values, runs], {
+          isInside: true,
+        });
   };
   const [alone, together] = [db.patience(), db.patience(GROUP_PATIENCE_MS)];
 
