@@ -71,7 +71,7 @@ export function LimitsPanel(props: LimitsPanelProps): ReactElement {
       {unchanged > 0 && (
         <button
           type="button"
-          className="link what-if-more"
+          className="what-if-more"
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >

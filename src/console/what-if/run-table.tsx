@@ -54,11 +54,13 @@ function Row({ replay }: { readonly replay: ReplaySummary }): ReactElement {
         <Strip replay={replay} />
       </td>
       <td className="what-if-status">
-        <Glyph name={statusGlyphs[status]} size={14} />{' '}
-        {statusText({ status, stopReason, approvals: 0 })}
+        <span>
+          <Glyph name={statusGlyphs[status]} size={14} />
+          {statusText({ status, stopReason, approvals: 0 })}
+        </span>
       </td>
       <td>
-        <span className={change === 'same' ? 'muted' : ''}>{lead}</span>
+        <span className={change === 'same' ? 'muted' : 'what-if-lead'}>{lead}</span>
         {change === 'cut_short' && <em className="what-if-tag what-if-lost">answer lost</em>}
         {why !== '' && <small className="muted">{why}</small>}
       </td>

@@ -37,7 +37,7 @@ export function WhatIfPage({ api, info, route }: PageProps): ReactElement {
     <section className="page what-if" aria-label="What if" aria-busy={isBusy}>
       <PageTools>
         {tookMs !== null && !isBusy && (
-          <span className="muted">Judged in {Math.max(1, Math.round(tookMs))} ms</span>
+          <span className="what-if-took muted">Judged in {Math.max(1, Math.round(tookMs))} ms</span>
         )}
       </PageTools>
       <LimitsPanel
