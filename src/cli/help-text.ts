@@ -198,9 +198,13 @@ One JSON object per line: the header with the state of the session, its messages
 the agents behind its calls, the calls, the events, and the end. Secrets are replaced and the owner is not named.
 --unredacted keeps secrets.
 
+--test writes a vitest file instead: your agent of the config, its tools and limits, and a model that gives the recorded answers.
+Tools that needed approval answer with their recorded results, and so do those of --recorded.
+
 Examples:
   $ onward export last > session.jsonl
   $ onward export 4f1c --out session.jsonl
+  $ onward export last --test --out lamps.test.ts
   $ onward export last | jq -r 'select(.type == "step").step.outcome.stopReason'
 `;
 

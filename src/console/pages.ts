@@ -35,6 +35,11 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     glyph: 'list',
     key: 's',
   }),
+  evals: page(async () => (await import('./evals/evals-page.tsx')).EvalsPage, {
+    title: 'Evals',
+    glyph: 'evals',
+    key: 'e',
+  }),
   'what-if': page(async () => (await import('./what-if/what-if-page.tsx')).WhatIfPage, {
     title: 'What if',
     glyph: 'whatIf',

@@ -123,6 +123,7 @@ export class LeasedRun {
       isNew: task.kind === 'run',
       salt,
       title: title ?? this.#titleOf(loaded, task),
+      ...(this.#known && { model: this.#known.model }),
       origin,
       // without the agent, the prompt and tools that the model got stay as they were
       definition: this.#known === null ? null : this.#agent.definition,

@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 import { useState, type ReactElement } from 'react';
 import { EmptyState, Problem } from '../empty-state.tsx';
 import { Glyph } from '../glyphs.tsx';

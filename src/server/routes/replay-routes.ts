@@ -1,6 +1,6 @@
 import { onDemand } from '../../on-demand.ts';
 import { namedPolicies, policyNames, type PolicyName } from '../../replay/named-policies.ts';
-import type { ReplayLimits, ReplayRunOptions } from '../../replay/replay-options.ts';
+import type { ReplayLimits, ReplayOptions } from '../../replay/replay-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Fields, FieldsOf } from '../fields.ts';
 import { route, type Route } from '../route.ts';
@@ -81,7 +81,7 @@ export const replayRoutes = (runtime: SessionRuntime): readonly Route[] => [
   }),
 ];
 
-function optionsOf({ errorPolicy, ...limits }: Changes): ReplayRunOptions {
+function optionsOf({ errorPolicy, ...limits }: Changes): ReplayOptions {
   return {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(errorPolicy && { errorPolicy: namedPolicies[errorPolicy]() }),
