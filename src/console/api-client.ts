@@ -2,6 +2,7 @@ import type { EvalReport } from '../evals/eval-report.ts';
 import type { EvalSuite } from '../evals/eval-reports.ts';
 import { isRecord, type JsonValue } from '../json.ts';
 import type { ServerInfo, SessionDetail, SessionListPage } from '../server/api.ts';
+import type { ReplaySummary } from '../server/replay-view.ts';
 import type { Trace } from '../trace/trace.ts';
 import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
@@ -35,6 +36,23 @@ export interface TraceQuery {
   readonly limit?: number;
 }
 
+/** Limits to try on recorded runs; absent ones stay as recorded. */
+export interface ReplaysQuery {
+  readonly maxSteps?: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly seconds?: number;
+  readonly errorPolicy?: string;
+  readonly agent?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ReplaysPage {
+  readonly replays: readonly ReplaySummary[];
+  readonly cursor: string | null;
+}
+
 /** The HTTP API as functions; each rejects with an `ApiProblem`. `live` has the user's actions in a session. */
 export interface Api {
   info(signal?: AbortSignal): Promise<ServerInfo>;
@@ -47,6 +65,7 @@ export interface Api {
   /** Retries a session that gave up. */
   retry(id: string): Promise<SessionDetail>;
   trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
+  replays(query: ReplaysQuery, signal?: AbortSignal): Promise<ReplaysPage>;
   ref(id: string, ref: string): Promise<JsonValue>;
   /** Suites with stored eval reports. Only for operators. */
   evals(signal?: AbortSignal): Promise<readonly EvalSuite[]>;
@@ -116,6 +135,7 @@ export function apiClient(options: ApiOptions): Api {
     pause: (id, reason) => post(`${at(id)}/pause`, reason === undefined ? {} : { reason }),
     retry: (id) => post(`${at(id)}/retry`, {}),
     trace: (id, query = {}, signal) => read(`${at(id)}/trace${queryText(query)}`, signal),
+    replays: (query, signal) => read(`/replays${queryText(query)}`, signal),
     ref: async (id, ref) => {
       const answer = await read<unknown>(`${at(id)}/refs${queryText({ ref })}`);
       return isRecord(answer) ? (answer['value'] as JsonValue) : null;

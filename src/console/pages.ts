@@ -44,6 +44,11 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     title: 'Compare',
     glyph: 'compare',
   }),
+  'what-if': page(async () => (await import('./what-if/what-if-page.tsx')).WhatIfPage, {
+    title: 'What if',
+    glyph: 'whatIf',
+    key: 'i',
+  }),
 };
 
 /** Returns the pages of the rail, in order. */
