@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/api';
 import type { RunObservation } from '../agent/run-observer.ts';
 import type { AgentState } from '../agent/agent-state.ts';
+import type { AgentModel } from '../agent/model-chain.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
 import type { Run } from '../agent/run.ts';
 import type { StepDraft } from '../agent/step-draft.ts';
@@ -95,9 +96,10 @@ export class RunRecorder implements RunObservation, Recorder {
     draft: StepDraft,
     request: InferenceRequest,
     call: () => Promise<InferenceResponse>,
+    summary?: AgentModel,
   ): Promise<InferenceResponse> {
     const model = safely(
-      () => new ModelSpan(this, draft, request, (...span) => this.#start(...span)),
+      () => new ModelSpan(this, { draft, request, summary }, (...span) => this.#start(...span)),
     );
     if (model === null) return call();
     try {
