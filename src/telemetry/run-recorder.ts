@@ -212,19 +212,22 @@ export class RunRecorder implements RunObservation, Recorder {
   }
 
   end(state: AgentState, error?: unknown): void {
-    safely(() => {
-      this.#report(state);
-      const { unfinishedStep } = state;
-      if (unfinishedStep) this.#closed(unfinishedStep);
-      this.#span.setAttributes(this.#endAttributes(state));
-      if (error !== undefined) {
-        const code = AgentError.is(error) ? error.code : 'error';
-        fail(this.#span, code, this.content?.text(messageOf(error)) ?? null);
-      } else if (state.status === 'failed')
-        fail(this.#span, state.currentStep?.errors.at(-1)?.code ?? 'error', null);
-      this.#count(state, error);
-    });
+    // the active context may be that of a request that woke the worker
+    safely(() => context.with(this.#context, () => this.#end(state, error)));
     safely(() => this.#span.end());
+  }
+
+  #end(state: AgentState, error: unknown): void {
+    this.#report(state);
+    const { unfinishedStep } = state;
+    if (unfinishedStep) this.#closed(unfinishedStep);
+    this.#span.setAttributes(this.#endAttributes(state));
+    if (error !== undefined) {
+      const code = AgentError.is(error) ? error.code : 'error';
+      fail(this.#span, code, this.content?.text(messageOf(error)) ?? null);
+    } else if (state.status === 'failed')
+      fail(this.#span, state.currentStep?.errors.at(-1)?.code ?? 'error', null);
+    this.#count(state, error);
   }
 
   #endAttributes(state: AgentState): Attributes {
