@@ -17,9 +17,13 @@ const config: UserConfig = defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.txt' },
-    // packages change more rarely than the console: a browser keeps them
+    // React changes more rarely than the console: a browser keeps it. What only a page needs stays with the page
     rolldownOptions: {
-      output: { codeSplitting: { groups: [{ name: 'packages', test: /node_modules/ }] } },
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'packages', test: /node_modules\/(?:react|react-dom|scheduler)\// }],
+        },
+      },
     },
   },
 });

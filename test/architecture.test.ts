@@ -15,17 +15,18 @@ const layers = [
   ['sessions'],
   ['exports'],
   ['trace', 'broadcasting', 'queues', 'capabilities', 'telemetry'],
+  ['replay'],
   ['mcp', 'ag-ui'],
   ['ui'],
   ['react'],
-  ['testing'],
+  ['testing', 'evals'],
   ['server'],
   ['console'],
   ['demo'],
   ['cli'],
 ];
 /** Whether a file may use Node built-ins. All others load in a browser and on an edge runtime. */
-const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
+const usesNode = (file: string): boolean => /^(?:(?:server|evals)\/node|demo\/|cli\/)/.test(file);
 /** Files outside the modules. Every module may import them, and they import no module. */
 const shared = new Set([
   'append-only.ts',
@@ -111,6 +112,7 @@ describe('source layout', () => {
       'commander in cli/export-commands.ts',
       'commander in cli/process-commands.ts',
       'commander in cli/program.ts',
+      'commander in cli/replay-command.ts',
       'eventsource-parser in inference/drivers/sse.ts',
       'eventsource-parser in ui/sources/sse-parser.ts',
       'ioredis in bus/redis/redis-link.ts',
@@ -118,11 +120,14 @@ describe('source layout', () => {
       'markdown-it in console/chat/markdown-tree.ts',
       'openai in inference/drivers/openai-client.ts',
       'pg in bus/postgres/index.ts',
-      'pg in sessions/stores/postgres/postgres-pool.ts',
+      'pg in sessions/stores/postgres/postgres-own-pool.ts',
       'pusher in broadcasting/pusher/pusher-connection.ts',
       'react in console/',
       'react in react/',
       'remend in console/chat/markdown-tree.ts',
+      'vitest in evals/vitest/index.ts',
+      'vitest-evals in evals/vitest-evals/index.ts',
+      'yaml in evals/node-dataset.ts',
     ]);
   });
 

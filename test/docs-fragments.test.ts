@@ -51,7 +51,7 @@ const assumed = `
 `;
 
 /** Whether the `js` blocks of a page show other frameworks, which are not installed here. */
-const isOfOthers = (file: string): boolean => file === 'docs/migrating.md';
+const isOfOthers = (file: string): boolean => file.startsWith('docs/migrating-');
 
 interface Block {
   readonly place: string;

@@ -30,6 +30,8 @@ const ofOthers = new Set(
     'useChat onData onFinish resumeStream addToolOutput streamText generateText fullStream ToolLoopAgent google', // AI SDK
     'getStateHistory interrupt Command RetryPolicy createReactAgent GraphRecursionError', // LangGraph
     'RunState fromString outputType MaxTurnsExceededError', // OpenAI Agents
+    'approveToolCall suspend resumeData LibSQLStore PostgresStore inputProcessors outputProcessors MCPClient MCPServer', // Mastra
+    'createTool generate inputSchema structuredOutput requireApproval instructions', // Mastra
     'CanDecideToContinue CanExplainContinuation CanResolveErrorContext AgentErrorContextResolver', // InstructorPHP
     'ErrorPresenceCheck RetryLimit ReverbAgentEventAdapter looksLikeToolCallArgs', // and applications on it
     'bearerToken toStandardJsonSchema StandardSchemaV1', // Echo, valibot, Standard Schema

@@ -16,7 +16,7 @@ import {
   type Next,
   type StepReport,
 } from './hooks.ts';
-import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
+import { closeStep, isSavedWithEnd, settle, resolveOutcome } from './evaluate-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
 import type { Journal } from './journal.ts';
@@ -87,6 +87,8 @@ const isHandedOver = ({ handedOver, parent, journal, cancellation }: Run): boole
 /** Ends the run of a session as failed, from the last saved state: a retry would only repeat the error. */
 function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   run.state = journal.saved ?? run.state;
+  // of a step that is dropped
+  if (journal.saved) run.announceLastStep = run.pendingMessage = null;
   const reason = withoutFullStop(messageOf(error));
   forbid(run, 'SessionRuntime', reason, {
     facts: { kind: 'runtime', what: 'failed' },
@@ -180,11 +182,10 @@ function refuseStep(run: Run): Promise<void> | undefined {
   return run.journal?.save(run.state);
 }
 
-/** Closes and saves a step. A step that ends the run is saved with the end. */
+/** Closes and saves a step, in one go: a commit must not have the events of a step without the step. */
 function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
   closeStep(run, draft);
-  if (run.journal === null) return undefined;
-  return run.parent || run.state.status === 'in_progress' ? run.journal.save(run.state) : undefined;
+  return run.journal === null || isSavedWithEnd(run) ? undefined : run.journal.save(run.state);
 }
 
 function work(run: Run, draft: StepDraft): Promise<void> {

@@ -11,6 +11,7 @@ import type { PriceTable } from '../inference/prices.ts';
 import type { CacheMark, CacheTtl } from '../messages/cache-mark.ts';
 import type { AnySchema, OutputOf, ReadySchema } from '../tools/schema.ts';
 import type { AnyTool, CallsOf, ToolSchema } from '../tools/tool.ts';
+import type { AgentLimits, OwnCriterion } from './agent-criteria.ts';
 import type { AgentState } from './agent-state.ts';
 import type { CompactionOptions, CompactionSettings } from './compaction-options.ts';
 import type { AgentModel, ModelChain } from './model-chain.ts';
@@ -134,6 +135,10 @@ export interface AgentDefinition {
   /** Returns the model that a step chooses. */
   readonly modelOf: (input: ModelInput) => AgentModel;
   readonly criteria: ContinuationCriteria<AgentState>;
+  /** The limits behind them. */
+  readonly limits: AgentLimits;
+  /** The criteria that are not those of the options, in their order. */
+  readonly ownCriteria: readonly OwnCriterion[];
   /** The policy with the error options of the tools. */
   readonly errorPolicy: ErrorPolicy;
   /** Whether the agent has its own `errorContextResolver`. */

@@ -11,6 +11,7 @@ import type { ToolResult } from '../tools/tool-result.ts';
 import type { Compaction } from './compaction.ts';
 import type { AgentStateJSON } from './agent-state.ts';
 import type { GuardRecord } from './guard.ts';
+import type { RecordedPolicy } from './recorded-policy.ts';
 import type { StepSteering } from './steer-step.ts';
 import type { OpenInput } from './open-inputs.ts';
 
@@ -57,6 +58,10 @@ export interface AgentStep {
   readonly usage: Usage;
   /** Usage of the model call itself; absent if it is all of `usage`. */
   readonly modelUsage?: Usage;
+  /** What agents behind its calls have used, by agent; absent if none ran, and in records of earlier releases. */
+  readonly family?: readonly FamilyShare[];
+  /** The limits and policy that decided it, if they are not those of the step before in this execution. */
+  readonly policy?: RecordedPolicy;
   /** Compactions before the model call; absent if there was none. */
   readonly compactions?: readonly StepCompaction[];
   /** Usage of model calls for summaries, included in `usage`; absent if there was none. */

@@ -1,3 +1,5 @@
+import { fileFacts, type FileFacts } from '../file-facts.ts';
+import type { MessageContent } from '../messages/content-part.ts';
 import type { Message } from '../messages/message.ts';
 import type { Pause } from './agent-state.ts';
 import { statusFacts, type AgentStatus } from './agent-status.ts';
@@ -17,6 +19,7 @@ export function announceStart(run: Run, isResumed: boolean): void {
       previousStopReason: run.previousStopReason,
       messageCount: state.messages.length,
       stepCount: state.stepCount,
+      ...(run.grant !== null && { grant: run.grant }),
       ...(run.viaCall !== null && { callId: run.viaCall }),
     });
   if (!isResumed && run.parent === null && events.wants('MessageAdded')) announceInput(run);
@@ -26,14 +29,23 @@ export function announceStart(run: Run, isResumed: boolean): void {
 function announceInput({ events, messagesBefore, state: { messages } }: Run): void {
   let first = messages.length;
   while (first > messagesBefore && isFromUser(messages.at(first - 1))) first -= 1;
-  for (const { id, text } of messages.slice(first))
+  for (const { id, text, content } of messages.slice(first)) {
+    const files = filesOf(content);
     events.emit('MessageAdded', {
       messageId: id,
       role: 'user',
       content: events.redacted(text),
+      ...(files.length > 0 && { files: events.redacted(files) }),
       stepNumber: 0,
     });
+  }
 }
+
+/** Describes the images and files of a content. */
+const filesOf = (content: MessageContent): readonly FileFacts[] =>
+  typeof content === 'string'
+    ? []
+    : content.flatMap((part) => (part.type === 'text' ? [] : [fileFacts(part)]));
 
 /** Whether a message is from the user: the loop also adds synthetic user messages. */
 const isFromUser = (message: Message | undefined): boolean =>
@@ -57,6 +69,8 @@ const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };
 
 /** Emits the last event of a run or resume, by status. */
 export function end(run: Run, before: AgentStatus = 'in_progress'): void {
+  run.announceLastStep?.();
+  run.announceLastStep = null;
   const { events, state } = run;
   const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
   const { event } = statusFacts(status, stopReason);

@@ -1,18 +1,6 @@
 import { systemClock } from '../clock.ts';
-import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import type { ContinuationCriterion, LandingReserve } from '../continuation/criterion.ts';
-import { costLimit } from '../continuation/criteria/cost-limit.ts';
-import { errorPolicyCriterion } from '../continuation/criteria/error-policy-criterion.ts';
-import { finishReasonCheck } from '../continuation/criteria/finish-reason-check.ts';
-import { familyStepsLimit, stepsLimit } from '../continuation/criteria/steps-limit.ts';
-import { stopRequestCheck } from '../continuation/criteria/stop-request-check.ts';
-import {
-  cumulativeExecutionTimeLimit,
-  executionTimeLimit,
-  type TimeLimit,
-} from '../continuation/criteria/time-limit.ts';
-import { tokenUsageLimit } from '../continuation/criteria/token-usage-limit.ts';
-import { toolCallPresenceCheck } from '../continuation/criteria/tool-call-presence-check.ts';
+import type { TimeLimit } from '../continuation/criteria/time-limit.ts';
 import { AgentError, invalidOption } from '../errors/agent-error.ts';
 import { ErrorPolicy } from '../errors/error-policy.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
@@ -22,6 +10,7 @@ import { isRecord } from '../json.ts';
 import { ttlOf } from '../messages/cache-mark.ts';
 import { readySchema, type AnySchema } from '../tools/schema.ts';
 import type { AnyTool } from '../tools/tool.ts';
+import { agentCriteria, type AgentLimits } from './agent-criteria.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOptions, plainOptions, type OptionStyle } from './check-options.ts';
 import { compactionSettings } from './compaction-options.ts';
@@ -56,13 +45,15 @@ export function defineAgent(
     throw new AgentError('driver_missing', 'createAgent() needs a model. Set model or driver.');
   const driver = driverOf(model, options.models);
   const fallback = (options.fallback ?? []).map((one) => driverOf(one, options.models));
-  const own = [
+  const ownTools = [
     ...(options.tools ?? []),
     ...capabilities.flatMap((c) => (typeof c.tools === 'function' ? [] : (c.tools ?? []))),
   ];
-  const hasTools = own.length > 0 || capabilities.some((c) => typeof c.tools === 'function');
+  const hasTools = ownTools.length > 0 || capabilities.some((c) => typeof c.tools === 'function');
   // from the first step on, so that the tools never change
-  const tools = indexTools(options.compaction && hasTools ? [...own, earlierResultTool] : own);
+  const tools = indexTools(
+    options.compaction && hasTools ? [...ownTools, earlierResultTool] : ownTools,
+  );
   const toolSources = capabilities.flatMap(({ name: source, tools: load }) =>
     typeof load === 'function' ? [{ name: source, load }] : [],
   );
@@ -84,6 +75,8 @@ export function defineAgent(
   const prompts = [text, ...capabilities.map((c) => c.systemPrompt)];
   const policy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
   const errorPolicy = policy.forTools(tools.values());
+  const limits = limitsOf(options, tools);
+  const own = ownCriteriaOf(options);
   return Object.freeze({
     name,
     deps: null,
@@ -100,7 +93,16 @@ export function defineAgent(
     callsAgents: callsAgents(tools),
     activeTools: options.activeTools ?? null,
     preparers: preparersOf(options, capabilities, style),
-    criteria: criteriaOf(options, errorPolicy, tools, style),
+    criteria: agentCriteria(limits, own, {
+      errorPolicy,
+      errorContextResolver: options.errorContextResolver,
+      write: style.code,
+    }),
+    limits,
+    ownCriteria: own.map(({ name: criterion, kind }) => ({
+      name: criterion,
+      ...(kind === 'limit' && ({ isLimit: true } as const)),
+    })),
     errorPolicy,
     hasErrorResolver: options.errorContextResolver !== undefined,
     finishReasons: finishReasonsOf(options),
@@ -162,37 +164,31 @@ function preparersOf(
   return preparers.length > 0 ? preparers : null;
 }
 
-/** Orders the criteria as `explain()` lists them: limits, checks, custom criteria. */
-function criteriaOf(
+/** The criteria of the user and of the capabilities, which come after those of the options. */
+const ownCriteriaOf = (
   options: AgentOptions,
-  errorPolicy: ErrorPolicy,
-  tools: ReadonlyMap<string, AnyTool>,
-  { code }: OptionStyle,
-): ContinuationCriteria<AgentState> {
-  const { maxSteps, maxTokens, maxCost, timeout, cumulativeTimeout, finishReasons } = options;
-  const list: ContinuationCriterion<AgentState>[] = [];
-  if (maxSteps !== null) list.push(stepsLimit(maxSteps ?? DEFAULT_MAX_STEPS, code('maxSteps')));
-  const familySteps = familyStepsOf(options, tools);
-  if (familySteps !== null) list.push(familyStepsLimit(familySteps, code('maxFamilySteps')));
-  if (maxTokens != null) list.push(tokenUsageLimit(maxTokens, code('maxTokens')));
-  if (maxCost != null) list.push(costLimit(maxCost, code('maxCost')));
-  if (cumulativeTimeout != null)
-    list.push(
-      cumulativeExecutionTimeLimit(cumulativeTimeout, code('cumulativeTimeout', '{ seconds }')),
-    );
-  else if (timeout !== null)
-    list.push(executionTimeLimit(timeout ?? DEFAULT_TIMEOUT, code('timeout', '{ seconds }')));
-  if (finishReasons !== null)
-    list.push(finishReasonCheck(finishReasonsOf(options), code('finishReasons')));
-  list.push(errorPolicyCriterion(errorPolicy, options.errorContextResolver, code));
-  list.push(stopRequestCheck(), toolCallPresenceCheck());
+): readonly ContinuationCriterion<AgentState, never>[] => {
   const own: readonly ContinuationCriterion<never, never>[] = [
     ...(options.criteria ?? []),
     ...(options.capabilities ?? []).flatMap((c) => c.criteria ?? []),
   ];
   // typed for the output of this agent
-  const typed = own as readonly ContinuationCriterion<AgentState, never>[];
-  return ContinuationCriteria.from<AgentState>(...list, ...typed);
+  return own as readonly ContinuationCriterion<AgentState, never>[];
+};
+
+/** Resolves the defaults of the limits. */
+function limitsOf(options: AgentOptions, tools: ReadonlyMap<string, AnyTool>): AgentLimits {
+  const { maxSteps = DEFAULT_MAX_STEPS, maxTokens, maxCost, timeout, cumulativeTimeout } = options;
+  const limits: { -readonly [K in keyof AgentLimits]: AgentLimits[K] } = {};
+  if (maxSteps !== null) limits.maxSteps = maxSteps;
+  const familySteps = familyStepsOf(options, tools);
+  if (familySteps !== null) limits.maxFamilySteps = familySteps;
+  if (maxTokens != null) limits.maxTokens = maxTokens;
+  if (maxCost != null) limits.maxCost = maxCost;
+  if (cumulativeTimeout != null) limits.cumulativeTimeout = cumulativeTimeout;
+  else if (timeout !== null) limits.timeout = timeout ?? DEFAULT_TIMEOUT;
+  if (options.finishReasons !== null) limits.finishReasons = finishReasonsOf(options);
+  return limits;
 }
 
 /** Limit of family steps: as set, else a default for agents with nested agents; null without a limit. */

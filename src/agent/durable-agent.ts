@@ -3,6 +3,7 @@ import type { GrantLimit } from '../continuation/grant-allowance.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { JsonSchema } from '../tools/schema.ts';
+import type { ToolSchema } from '../tools/tool.ts';
 import type { AnyAgent } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { createAgent, partsOf } from './agent.ts';
@@ -22,11 +23,15 @@ type WithJournal = DurableOptions & { readonly journal: Journal };
 /** An agent that a session runs: the same loop, with a journal. */
 export interface DurableAgent {
   readonly name: string;
+  /** Id of its first model. */
+  readonly model: string;
   readonly redactor: Redactor;
   /** Redactor of the agent and all its nested agents. */
   readonly familyRedactor: Redactor;
   /** System prompt and tools, which a session stores once. */
-  readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
+  readonly definition: Pick<AgentDefinition, 'systemPrompt'> & {
+    readonly tools: readonly ToolSchema[];
+  };
   /** The JSON Schema of its answers; null for text. */
   readonly responseSchema: JsonSchema | null;
   /** Whether it compacts long conversations, and thus decides itself what the model is sent. */
@@ -57,6 +62,7 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
   const { name, redactor, systemPrompt, toolSchemas: tools } = definition;
   return {
     name,
+    model: definition.models[0].id,
     redactor,
     familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },

@@ -16,13 +16,16 @@ import type { AgentState, AgentStateData, Pause } from './agent-state.ts';
 import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
 import { bookCompaction, shortensAfter } from './compact-first.ts';
-import { bookExecution, bookSession, type Execution } from './execution.ts';
+import { decide } from './decide.ts';
+import { bookExecution, bookSession } from './execution.ts';
 import { unbooked } from './family-shares.ts';
 import { isBlocked } from './guard.ts';
 import { handOverStep, isUnfinished } from './hand-over-step.ts';
 import { countsBefore, fallbackOf } from './model-chain.ts';
 import { pauseStep } from './pause-step.ts';
+import { policyOf } from './recorded-policy.ts';
 import type { Run } from './run.ts';
+import { endedRun, isPolicyNew } from './run-records.ts';
 import { bookingOf, drawWait, withSuccesses, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 import { withNotes } from './outcome-notes.ts';
@@ -84,7 +87,9 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
   const { state } = run;
   const { execution } = state;
   const { errors } = draft;
-  const before = countsBefore(run, draft);
+  const { failure, modelId: model, steeredModel } = draft;
+  const call = { isFailed: failure !== null, model, isChosen: steeredModel !== null };
+  const before = countsBefore(state, call, run.agent.models.length > 1);
   const isShortened = draft.failure !== null && shortensAfter(run, draft);
   const counted = countedStep(draft, errors);
   const { errorPolicy } = run.agent;
@@ -95,6 +100,7 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
   const step = draft.toStep(execution.id, workedMs(draft, now), errors, waitMs);
   if (models) Object.assign(step, models);
   if (isShortened) Object.assign(step, { compacts: true });
+  if (isPolicyNew(execution, draft.number)) Object.assign(step, { policy: policyOf(run.agent) });
   const booking = bookingOf(draft, now, {
     number: draft.number,
     answered: isAnswered(step) ? 1 : 0,
@@ -118,25 +124,29 @@ function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
   (step as { outcome: ContinuationOutcome }).outcome = outcome; // the last field; frozen below
   Object.freeze(step);
   settle(run, outcome, step, draft);
-  announce(run, draft, step, outcome);
+  if (isSavedWithEnd(run)) run.announceLastStep = () => announce(run, draft, step, outcome);
+  else announce(run, draft, step, outcome);
   run.observation?.stepEnded(run.state);
 }
 
+/** Whether the newest step ends the run of a session: then one commit has the step, the end and their events. */
+export const isSavedWithEnd = ({ journal, parent, state }: Run): boolean =>
+  journal !== null && parent === null && state.status !== 'in_progress';
+
 /** Resolves the outcome of the current state. A cancelled run ends, unless another process continues it. */
 export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
-  const { criteria } = run.agent;
+  const { criteria, landingReserve: reserve } = run.agent;
+  const { redactor, deps } = run;
   const { cause: cancelled } = run.cancellation;
   const cause = cancelled?.by === 'handover' ? null : cancelled;
-  const { redactor } = run;
   const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
-  if (request) requestStop(run, request);
-  const asked = { now, redactor, reserve: run.agent.landingReserve, deps: run.deps };
-  const outcome = criteria.evaluate(run.state, asked);
+  const asked = { now, redactor, reserve, deps };
+  const decided = decide(criteria, run.state, { request, isCancelled: cause !== null }, asked);
+  run.state = decided.state;
+  const { outcome, isForced } = decided;
+  if (isForced) return outcome;
   if (!outcome.shouldContinue) return withNotes(run, outcome);
-  if (cause === null) return run.parent === null ? outcome : withinFamily(run.parent, outcome);
-  const reason = 'the deadline of the run was reached';
-  requestStop(run, { by: 'deadline', reason, at: isoTime(now) });
-  return criteria.evaluate(run.state, asked);
+  return run.parent === null ? outcome : withinFamily(run.parent, outcome);
 }
 
 /** Stops an agent that would continue if a limit of a parent is used up. */
@@ -153,10 +163,6 @@ const userRequest = ({ reason, requestedBy, at }: CancelCause, now: number): Sto
   at: at ?? isoTime(now),
 });
 
-function requestStop(run: Run, stopRequest: Execution['stopRequest']): void {
-  run.state = run.state.with({ execution: { ...run.state.execution, stopRequest } });
-}
-
 /** Applies an outcome: status, pause, output and, to continue after an answer, a message that asks for more. */
 export function settle(
   run: Run,
@@ -166,9 +172,11 @@ export function settle(
 ): void {
   const { state } = run;
   if (!outcome.shouldContinue) {
+    const status = statusOf(outcome.stopReason ?? 'completed');
     run.state = state.with({
-      status: statusOf(outcome.stopReason ?? 'completed'),
+      status,
       lastContinuationOutcome: outcome,
+      execution: endedRun(state.execution, outcome.at, status, outcome.stopReason),
       pause: null,
       ...outputOf(run, outcome, step, draft),
     });
@@ -182,6 +190,7 @@ export function settle(
     last?.role === 'assistant' && last.toolCalls.length === 0 && !isPausedTurn(state, last.id);
   run.state = state.with({
     status: reason === null ? AgentStatus.InProgress : AgentStatus.Paused,
+    ...(reason !== null && { execution: endedRun(state.execution, outcome.at, 'paused', null) }),
     pause: reason === null ? null : pauseOf('requested', run.now(), reason),
     lastContinuationOutcome: outcome,
     messages: asks

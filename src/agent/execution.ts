@@ -4,6 +4,7 @@ import type { Grants } from '../continuation/grants.ts';
 import type { Failures, ToolFailures } from '../continuation/retry-account.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
+import { freezeRuns, type RunRecords } from './run-records.ts';
 
 /** The work on one user request, with its totals. */
 export interface Execution {
@@ -41,6 +42,8 @@ export interface Execution {
   readonly family?: readonly FamilyShare[];
   /** W3C trace context of the first observed run, so that later runs continue its trace; absent if none was traced. */
   readonly traceparent?: string;
+  /** The runs of the execution, oldest first; absent in nested agents and in records of earlier releases. */
+  readonly runs?: RunRecords;
 }
 
 /** Totals of the whole session, over all its executions. */
@@ -106,6 +109,7 @@ export function frozenExecution(execution: Execution): Execution {
   Object.freeze(execution.usage);
   Object.freeze(execution.grants);
   if (execution.grantLog !== undefined) freezeLog(execution.grantLog);
+  if (execution.runs !== undefined) freezeRuns(execution.runs);
   if (execution.family !== undefined) freezeList(execution.family);
   if (execution.failingTools !== undefined) freezeList(execution.failingTools);
   Object.freeze(execution.succeededTools);
@@ -164,6 +168,7 @@ export function bookExecution(
   };
   if (failures.failingTools !== undefined) next.failingTools = failures.failingTools;
   if (e.grantLog !== undefined) next.grantLog = e.grantLog;
+  if (e.runs !== undefined) next.runs = e.runs;
   if (e.traceparent !== undefined) next.traceparent = e.traceparent;
   if (family !== null) next.family = addShares(e.family, family);
   else if (e.family !== undefined) next.family = e.family;

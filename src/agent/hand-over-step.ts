@@ -1,5 +1,6 @@
-import { bookExecution, bookSession } from './execution.ts';
+import { bookExecution, bookSession, type Booking, type Execution } from './execution.ts';
 import type { Run } from './run.ts';
+import { amendRun } from './run-records.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 import { unfinishedStep } from './unfinished-step.ts';
@@ -28,7 +29,17 @@ export function handOverStep(run: Run, draft: StepDraft): void {
     });
     return;
   }
-  run.state = state.with(counted);
+  const { execution, info } = counted;
+  run.state = state.with({ execution: { ...execution, ...droppedIn(execution, booking) }, info });
   if (draft.hasShown && events.wants('StreamDiscarded'))
     events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
 }
+
+/** Records what belongs to no step. */
+const droppedIn = (
+  execution: Execution,
+  { usage, cost, seconds, family }: Booking,
+): Pick<Execution, 'runs'> =>
+  amendRun(execution, {
+    dropped: { tokens: usage.total, cost, seconds, ...(family && { family }) },
+  });

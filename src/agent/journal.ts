@@ -1,13 +1,29 @@
 import type { EventOutlet } from '../events/event-outlet.ts';
+import type { InferenceRequest } from '../inference/inference-driver.ts';
 import type { Message } from '../messages/message.ts';
+import type { Messages } from '../messages/messages.ts';
 import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
+import type { Compaction } from './compaction.ts';
 
 /** A state in the middle of a step, and the new messages of that step. */
 export interface Checkpoint {
   readonly state: AgentState;
   readonly messages: readonly Message[];
+}
+
+/** A request as the driver got it, with what rebuilds it from the conversation. */
+export interface SentRequest {
+  readonly stepId: string;
+  readonly request: InferenceRequest;
+  /** Messages of the request before the budget note and hooks. */
+  readonly view: Messages;
+  /** Number of messages of the conversation, and its compactions; null if the request has the messages unchanged. */
+  readonly messages: number;
+  readonly compactions: readonly Compaction[] | null;
+  /** The system prompt, if it is the one of the agent and not of the step. */
+  readonly prompt?: string | null;
 }
 
 /**
@@ -37,6 +53,8 @@ export interface Journal {
    * rejects if the process may not continue, and `failure` says why.
    */
   confirm(): Promise<void> | undefined;
+  /** Notes the request of a model call, which is stored with its step. The last one of a step counts. */
+  sent?(sent: SentRequest): void;
   /** Records the start of a tool. The checkpoint is null if the current step is already saved. */
   start(
     callId: string,
@@ -45,6 +63,8 @@ export interface Journal {
     /** Whether the call runs again, with the input that it has asked for. */
     isContinued: boolean,
   ): Promise<void>;
+  /** Records the step with the event of its message. */
+  keep(checkpoint: Checkpoint): void;
   /** Records that answers of the user are in the state of the checkpoint, so that they are not read again. */
   answered(inputIds: readonly string[], tool: string, checkpoint: Checkpoint): void;
   /** Records the result of a call, at the latest with the step. The checkpoint is as in `start`. */

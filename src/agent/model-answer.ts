@@ -57,7 +57,7 @@ export class ModelAnswer {
     if (proof) return proof.then(() => this.infer(request));
     if (this.#draft.hasShown) this.#discard();
     if (this.#held) this.#held = [];
-    this.#log.start();
+    this.#log.start(request);
     if (driver.stream && streamed.some((type) => events.wants(type)))
       return this.#stream(driver.stream(request, this.#log));
     return cancellation.race(driver.infer(request, this.#log));

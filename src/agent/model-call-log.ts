@@ -1,5 +1,9 @@
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
-import type { InferenceOptions, InferenceResponse } from '../inference/inference-driver.ts';
+import type {
+  InferenceOptions,
+  InferenceRequest,
+  InferenceResponse,
+} from '../inference/inference-driver.ts';
 import type { PartialAnswer } from '../inference/inference-error.ts';
 import {
   modelCallInfo,
@@ -57,7 +61,9 @@ export class ModelCallLog implements InferenceOptions, CallTimes {
   }
 
   /** Notes the start of a call. A hook may call the model again: times and report are those of the last call. */
-  start(): void {
+  start(request: InferenceRequest): void {
+    const { id: stepId, view } = this.#draft;
+    if (this.#run.journal?.sent && view) this.#run.journal.sent({ stepId, request, ...view });
     this.#startedAt = this.#run.now();
     this.#firstTokenMs = null;
     this.#queuedMs = 0;

@@ -1,7 +1,6 @@
 import { Cancelled } from '../cancellation.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { InferenceRequest, InferenceResponse } from '../inference/inference-driver.ts';
-import type { Messages } from '../messages/messages.ts';
 import { withBudgetNote } from './budget-note.ts';
 import { bookCompaction } from './compact-first.ts';
 import { GuardBlocked, type AgentGuards } from './guard.ts';
@@ -80,18 +79,25 @@ function requestFor(run: Run, draft: StepDraft): InferenceRequest {
   const { catalog } = offered.found ?? {};
   const prompt = catalog === undefined ? system : [system, catalog].filter(Boolean).join('\n\n');
   const isChanged = system !== agent.systemPrompt;
+  draft.view = { ...viewOf(run), ...(!isChanged && { prompt }) };
+  const { view } = draft.view;
   return {
     system: prompt,
     // a prompt that changes between steps is not worth a mark, unless the user set one
     ...((systemCache || isChanged) && { systemCache }),
-    messages: agent.budgetNote ? withBudgetNote(run, messagesFor(run)) : messagesFor(run),
+    messages: agent.budgetNote ? withBudgetNote(run, view) : view,
     tools: offered.toolSchemas,
     toolChoice: draft.softLanding === null ? offered.toolChoice : 'none',
     responseFormat: response?.format ?? null,
   };
 }
 
-function messagesFor({ agent, compactor, state: { messages } }: Run): Messages {
-  if (compactor !== null) return compactor.view;
-  return agent.guards === null ? messages : sentMessages(messages);
+function viewOf({ agent, compactor, state }: Run): NonNullable<StepDraft['view']> {
+  const { messages } = state;
+  const { length } = messages;
+  if (compactor !== null)
+    return { view: compactor.view, messages: length, compactions: state.compactions };
+  return agent.guards === null
+    ? { view: messages, messages: length, compactions: null }
+    : { view: sentMessages(messages), messages: length, compactions: [] };
 }

@@ -120,14 +120,30 @@ export function modelOfStep(
   return true;
 }
 
-/** Returns the counts before a failed call of a draft, in which failures of other models do not count. */
-export function countsBefore({ agent, state }: Run, draft: StepDraft): Failures {
+/** A model call, as the failure counts see it. */
+export interface CountedCall {
+  readonly isFailed: boolean;
+  /** Id of its model; null if the agent has only one. */
+  readonly model: string | null;
+  /** Whether `prepareStep` chose the model. */
+  readonly isChosen: boolean;
+}
+
+/** Returns the counts before a call. Failures of other models do not count for a failed call. */
+export function countsBefore(
+  state: Pick<AgentState, 'execution' | 'steps'>,
+  { isFailed, model, isChosen }: CountedCall,
+  hasFallback: boolean,
+): Failures {
   const { execution } = state;
-  if (agent.models.length === 1 || draft.failure === null) return execution;
+  if (!hasFallback || !isFailed) return execution;
   const last = lastStep(state, true);
   // a step that chooses another model by itself gets no new retries
-  const isChosen = draft.steeredModel !== null || last?.steering?.model !== undefined;
-  if (last?.model === draft.modelId || (isChosen && last?.fallback !== draft.modelId))
+  const isSteered = isChosen || last?.steering?.model !== undefined;
+  if (
+    last?.model === (model ?? undefined) ||
+    (isSteered && last?.fallback !== (model ?? undefined))
+  )
     return execution;
   return { ...execution, modelFailures: 0 };
 }
@@ -186,7 +202,7 @@ function available(models: readonly AgentModel[], now: number): AgentModel | und
 
 /** Returns the last step of the execution, without interrupted ones if `isCounted`, because they count nothing. */
 function lastStep(
-  { steps, execution }: AgentState,
+  { steps, execution }: Pick<AgentState, 'execution' | 'steps'>,
   isCounted: boolean = false,
 ): AgentStep | undefined {
   for (let i = steps.length - 1; i >= 0; i--) {

@@ -7,16 +7,19 @@ import { AgentState } from './agent-state.ts';
 import { AgentStatus } from './agent-status.ts';
 import { newExecution, type Execution } from './execution.ts';
 import { giveGrant, type GrantedBy } from './give-grant.ts';
+import { policyOf } from './recorded-policy.ts';
+import { amendRun, beginRun, type RunRecord } from './run-records.ts';
 import type { Run } from './run.ts';
 
 /** Opens a new execution on a state that ends with a new user message. */
 export function startExecution(run: Run, executionId: string = uuid()): void {
   const { state } = run;
   const at = isoTime(run.now());
+  const execution = newExecution(executionId, at, Math.max(0, state.messages.length - 1));
   run.state = state.with({
     agentName: run.agent.name,
     status: AgentStatus.InProgress,
-    execution: newExecution(executionId, at, Math.max(0, state.messages.length - 1)),
+    execution: { ...execution, ...recordOf(run, execution, at) },
     executionStartedAt: run.parent ? null : at,
     lastContinuationOutcome: null,
     pause: null,
@@ -26,19 +29,51 @@ export function startExecution(run: Run, executionId: string = uuid()): void {
   identify(run);
 }
 
+/** The records of an execution with one of this run. A nested agent has none: its runs are those of its parent. */
+const recordOf = (
+  run: Run,
+  execution: Execution,
+  at: string,
+  more: Partial<RunRecord> = {},
+): Pick<Execution, 'runs'> =>
+  run.parent
+    ? {}
+    : {
+        runs: beginRun(execution, {
+          at,
+          afterStep: execution.stepCount,
+          policy: policyOf(run.agent).hash,
+          ...more,
+        }),
+      };
+
 /** Continues an open execution: the wall clock restarts, the totals stay. */
-export function continueRun(run: Run, grant?: Grants, granted?: GrantedBy): void {
+export function continueRun(
+  run: Run,
+  grant?: Grants,
+  granted?: GrantedBy,
+  { isSameRun = false }: { readonly isSameRun?: boolean } = {},
+): void {
   const { state } = run;
   const { execution } = state;
+  const at = isoTime(run.now());
+  const by = granted?.by ?? null;
+  const given = grant && granted && giveGrant(execution, grant, granted);
+  run.grant = given?.grantLog?.at(-1) ?? null;
   run.state = state.with({
     agentName: run.agent.name,
     status: AgentStatus.InProgress,
     execution: {
       ...execution,
-      ...(grant && granted && giveGrant(execution, grant, granted)),
+      ...given,
+      ...(!isSameRun &&
+        recordOf(run, execution, at, {
+          ...(by !== null && { by }),
+          ...(grant && { grant: { ...grant } }),
+        })),
       stretchSeconds: null,
     },
-    executionStartedAt: run.parent ? null : isoTime(run.now()),
+    executionStartedAt: run.parent ? null : at,
     pause: state.unfinishedStep ? state.pause : null,
   });
   run.usedIds = idsKept.get(state) ?? idsUsedIn(state);
@@ -59,7 +94,7 @@ const timesKept = new WeakMap<Execution, Run['now']>();
 export function continueInTime(run: Run): void {
   const { executionStartedAt, execution } = run.state;
   run.now = (executionStartedAt !== null && timesKept.get(execution)) || run.now;
-  continueRun(run);
+  continueRun(run, undefined, undefined, { isSameRun: executionStartedAt !== null });
   if (executionStartedAt === null) return;
   const { stretchSeconds } = execution;
   run.state = run.state.with({
@@ -88,12 +123,21 @@ export function reopen(run: Run, given: Grants | undefined, granted: GrantedBy):
   const decisive = outcome?.decisive;
   if (!outcome || !decisive?.remedy?.grant) throw notResumable(state, decisive);
   const grant = given === undefined ? {} : checkedGrant(given);
+  const { stopRequest } = state.execution;
+  if (stopRequest)
+    run.state = state.with({
+      execution: { ...state.execution, ...amendRun(state.execution, { stop: stopRequest }) },
+    });
   continueRun(run, given && grant, granted);
   const { execution } = run.state;
   const seconds = outcome.resolvedBy === 'ExecutionTimeLimit' ? grant.seconds : undefined;
   run.state = run.state.with({
     execution: {
       ...execution,
+      ...amendRun(execution, {
+        isReopened: true,
+        ...(seconds !== undefined && { seconds }),
+      }),
       handledStep: execution.stepCount,
       stopRequest: null,
       stretchSeconds: seconds ?? null,

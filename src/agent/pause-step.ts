@@ -11,6 +11,7 @@ import { familyRedactor } from './family-redactor.ts';
 import type { Checkpoint } from './journal.ts';
 import { pendingInputsOf } from './open-inputs.ts';
 import type { Run } from './run.ts';
+import { endedRun } from './run-records.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 import { unfinishedStep } from './unfinished-step.ts';
@@ -30,7 +31,7 @@ export function pauseStep(run: Run, draft: StepDraft): void {
   const [firstChild] = draft.children?.values() ?? [];
   run.state = state.with({
     messages: state.messages.append(...draft.takeMessages()),
-    execution: bookExecution(state.execution, booking),
+    execution: endedRun(bookExecution(state.execution, booking), booking.at, 'paused', null),
     info: bookSession(state.info, booking),
     status: AgentStatus.Paused,
     unfinishedStep: unfinishedStep(draft, state.execution.id, workedMs(draft, now)),
@@ -81,6 +82,18 @@ export const shownTo = (
   pending: readonly PendingApproval[],
 ): readonly PendingApproval[] =>
   shownApprovals(pending, { own, family: bothRedactors(own, familyRedactor(agent)) });
+
+/**
+ * Emits the message of a step before its calls, and saves the step with it: a hook may delay the calls, and a cancelled
+ * run starts none.
+ */
+export function announceMessage(run: Run, draft: StepDraft): void {
+  if (run.pendingMessage === null) return;
+  run.emitMessage();
+  if (run.journal === null || draft.isSaved) return;
+  draft.isSaved = true;
+  run.journal.keep(checkpointOf(run, draft));
+}
 
 /** State in the middle of a step, which a journal needs before a tool starts. */
 export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {

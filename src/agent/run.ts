@@ -1,5 +1,7 @@
+import { HandoverSignal, StopSignal } from './abort-reasons.ts';
 import { Cancellation, type CancelCause } from '../cancellation.ts';
 import { isoTime, msOf, runTime, syncSystemClock, type Clock } from '../clock.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { DEFAULT_STOP, type StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
@@ -62,6 +64,8 @@ export class Run implements CallFrame {
   /** Status of the state at the start of the run. */
   readonly previousStatus: AgentStatus;
   readonly previousStopReason: StopReason | null;
+  /** The grant with which this run continues; null without one. */
+  grant: GrantRecord | null = null;
   /** Number of messages up to the input of the previous run. */
   readonly messagesBefore: number;
   state: AgentState;
@@ -69,6 +73,8 @@ export class Run implements CallFrame {
   now: () => number;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
+  /** Emits the events of the step that ends the run, which are written with its end; null if there are none. */
+  announceLastStep: (() => void) | null = null;
   /** Complete message of the model that is not emitted yet. */
   pendingMessage: FieldsOf<'MessageAdded'> | null = null;
   /** New pending approvals: set by a pause, emitted at the end of the run. */
@@ -275,21 +281,4 @@ function causeOf(signal: AbortSignal, redactor: Redactor, now: string): CancelCa
   if (given instanceof HandoverSignal) return { by: 'handover', reason: given.reason };
   const reason = typeof given === 'string' ? redactor.text(given) : DEFAULT_STOP;
   return { by: 'user', reason, at: now };
-}
-
-/** Abort reason of a worker that shuts down: the run continues in another process. */
-export class HandoverSignal {
-  readonly reason = 'The worker is shutting down, and another one continues the run.';
-}
-
-/** Abort reason of a session. */
-export class StopSignal {
-  readonly reason: string;
-  readonly by: string | null;
-  readonly at: string | null;
-  constructor(note: Pick<StopSignal, 'reason' | 'by' | 'at'>) {
-    this.reason = note.reason;
-    this.by = note.by;
-    this.at = note.at;
-  }
 }

@@ -3,6 +3,7 @@ import { isRecord } from '../json.ts';
 import { isPart } from '../messages/content-part.ts';
 import { agentStatuses, pauseKinds } from './agent-status.ts';
 import { compactionsProblem, stepCompactionFields } from './check-compactions.ts';
+import { executionLists } from './execution-lists.ts';
 import {
   brokenState,
   fields,
@@ -43,15 +44,8 @@ const executionFields = fields({
   succeededTools: 'list?',
   firstMessage: 'number?',
   traceparent: 'string?',
+  runs: 'list?',
 });
-const grantFields = fields({ grant: 'object', by: 'string??', at: 'string', authority: 'string' });
-const shareFields = fields({
-  agent: 'string',
-  steps: 'number',
-  tokens: 'number',
-  cost: 'number??',
-});
-const failingFields = fields({ tool: 'string', failures: 'number' });
 const stepFields = fields({
   id: 'string?',
   number: 'number',
@@ -65,6 +59,8 @@ const stepFields = fields({
   compactions: 'list?',
   modelCall: 'object?',
   modelUsage: 'object?',
+  family: 'list?',
+  policy: 'object?',
   compactionUsage: 'object?',
   failedModels: 'list?',
   messageIds: 'list?',
@@ -161,9 +157,7 @@ export function checkState(document: Record<string, unknown>): void {
   refuse(
     within('.info', recordProblem(info, infoFields) ?? usageProblem(info)) ??
       within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
-      within('.execution', recordsIn(execution, 'grantLog', grantFields)) ??
-      within('.execution', recordsIn(execution, 'family', shareFields)) ??
-      within('.execution', recordsIn(execution, 'failingTools', failingFields)) ??
+      within('.execution', executionListProblem(execution)) ??
       recordProblem(document, documentFields) ??
       within('.approvalRules', rulesProblem(document['approvalRules'])) ??
       within(
@@ -193,6 +187,12 @@ const rulesProblem = (rules: unknown): Problem | null =>
 
 /** Rejects a recorded step without the fields that reports rely on. */
 export const checkStep = (step: unknown): void => refuse(within('.step', stepProblem(step)));
+
+const executionListProblem = (execution: unknown): Problem | null =>
+  executionLists.reduce<Problem | null>(
+    (found, [key, expected]) => found ?? recordsIn(execution, key, expected),
+    null,
+  );
 
 /** Checks each record of a list, if there is one. */
 const recordsIn = (record: unknown, key: string, expected: Parameters<typeof recordProblem>[1]) =>

@@ -12,6 +12,7 @@ import { noRules } from './approval-rules.ts';
 import { brokenState } from './check-record.ts';
 import { noCompactions } from './compaction.ts';
 import { newExecution, newSessionInfo } from './execution.ts';
+import { copiedRuns } from './run-records.ts';
 import { checkState } from './state-checks.ts';
 import { STATE_VERSION, stateMigrations } from './state-migrations.ts';
 
@@ -44,6 +45,7 @@ export function readStateDocument(json: unknown): AgentStateData {
       cumulativeSeconds: time(execution.cumulativeSeconds),
       grants: { ...execution.grants },
       ...(execution.grantLog && { grantLog: execution.grantLog.map(copyOf) }),
+      ...(execution.runs && { runs: copiedRuns(execution.runs) }),
       ...(execution.family && { family: execution.family.map((share) => ({ ...share })) }),
       succeededTools: [...execution.succeededTools],
       stopRequest: execution.stopRequest && { ...execution.stopRequest },

@@ -14,7 +14,9 @@ import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import { compactionFields, draftCompaction, type DraftCompaction } from './compact-first.ts';
 import type { Spending } from './family-shares.ts';
+import type { SentRequest } from './journal.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
+import { landingOf } from './landing-of.ts';
 import type { GuardRecord } from './guard.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import type { Run } from './run.ts';
@@ -46,7 +48,6 @@ export class StepDraft {
   readonly startedAt: string;
   softLanding: string | null;
   readonly waitedMs: number;
-  /** Set before the first chunk is emitted. */
   readonly messageId: string;
   /** Working time, usage and cost of earlier runs of this step, already in the totals; null in the first run. */
   readonly counted: {
@@ -81,6 +82,8 @@ export class StepDraft {
   /** Usage of models that guards have called. */
   guardUsage: { readonly agent: string; readonly usage: Usage; readonly cost: number | null }[] =
     [];
+  /** What the request is made of; null before the model call. */
+  view: Omit<SentRequest, 'stepId' | 'request'> | null = null;
   modelSignal: AbortSignal | null = null;
   /** What the provider reported about the model call. */
   modelCall: ModelCallInfo | null = null;
@@ -90,16 +93,16 @@ export class StepDraft {
   cost: number | null = 0;
   /** Part of it used by nested agents in this run. */
   family: readonly FamilyShare[] | null = null;
+  /** What they used in earlier runs of this step. */
+  countedFamily: readonly FamilyShare[] | null = null;
   finishReason: FinishReason | null = null;
   readonly notes: string[] = [];
-  /** Streamed text. */
   shown = '';
   chunks = 0;
   /** Length of the emitted chunks, which are redacted. */
   emitted = 0;
   /** Number of restarts of the text, by a hook or after a lost process. */
   restart = 0;
-  /** Number of emitted pieces of reasoning. */
   reasoningPieces = 0;
   hasShownReasoning = false;
   /** The validated value of a response format. */
@@ -133,13 +136,7 @@ export class StepDraft {
     const before = state.steps.at(-1);
     const retried =
       before?.type === 'error' && before.executionId === execution.id ? before : undefined;
-    let softLanding: string | null = null;
-    // never the first step: an execution gets at least one answer with tools
-    if (agent.landingReserve && execution.answeredSteps > 0) {
-      // a failed landing step is retried as a landing step, unless a grant settled it
-      const mark = retried && retried.number > execution.handledStep && retried.softLanding;
-      softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve, run.deps);
-    }
+    const softLanding = landingOf(agent, state, beganAt, run.deps);
     const model = modelFor(run);
     return new StepDraft(run, {
       model,
@@ -188,6 +185,7 @@ export class StepDraft {
     draft.compaction = draftCompaction(step);
     draft.usage = step.usage;
     draft.modelUsage = step.modelUsage ?? null;
+    draft.countedFamily = step.family ?? null;
     draft.cost = step.cost;
     draft.finishReason = step.finishReason;
     draft.notes.push(...step.notes);
@@ -280,6 +278,8 @@ export class StepDraft {
     if (this.guards !== null) step.guards = this.guards.slice();
     if (this.modelCall !== null) step.modelCall = this.modelCall;
     if (this.modelUsage !== null) step.modelUsage = this.modelUsage;
+    const family = addShares(this.countedFamily ?? undefined, this.family ?? undefined);
+    if (family.length > 0) step.family = family;
     if (this.compaction !== null) Object.assign(step, compactionFields(this.compaction));
     if (waitMs !== null) step.waitMs = waitMs;
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;

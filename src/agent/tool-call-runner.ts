@@ -26,7 +26,7 @@ import { isMisuse } from './model-call.ts';
 import { changedByHook, MissingApproval, needsApproval, revoked } from './missing-approval.ts';
 import { NestedPause } from './nested-agent.ts';
 import { openInput, resumeInput } from './open-inputs.ts';
-import { checkpointOf } from './pause-step.ts';
+import { announceMessage, checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { onDemand } from '../on-demand.ts';
@@ -102,7 +102,7 @@ export class ToolCallRunner {
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
     const isResumed = runsAgain(this.#draft, toolCallId);
-    this.#run.emitMessage();
+    announceMessage(this.#run, this.#draft);
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
     // so may a listener

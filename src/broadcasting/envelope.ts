@@ -2,6 +2,7 @@ import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationDecision } from '../continuation/decision.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
 import type { ExplanationAction } from '../continuation/explanation.ts';
+import type { GrantAuthority } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
@@ -27,7 +28,15 @@ export interface WireEvaluation {
   readonly remedy: Remedy | null;
 }
 
-/** Payload of each envelope type, with the names of the wire. */
+/** A grant, and who gave it. */
+export interface WireGrant {
+  readonly amounts: Grants;
+  /** Null if it is not recorded. */
+  readonly by: string | null;
+  readonly authority: GrantAuthority;
+  readonly at: string;
+}
+
 /** An image or a file of a tool result. */
 export interface WireFile {
   readonly type: 'image' | 'file';
@@ -38,16 +47,21 @@ export interface WireFile {
   readonly bytes?: number;
 }
 
+/** Payload of each envelope type, with the names of the wire. */
 export interface EnvelopePayloads {
   readonly 'agent.status': {
     readonly status: BroadcastStatus;
     readonly previous_status: BroadcastStatus;
     readonly step_count: number;
+    /** The grant that continues the run; absent without one, and from earlier releases. */
+    readonly grant?: WireGrant;
   } & Partial<StopPayload>;
   readonly 'agent.message': {
     readonly message_id: string;
     readonly role: 'user' | 'assistant';
     readonly content: string | TruncatedValue;
+    /** The images and files of a user's message, without their bytes; absent if it has none. */
+    readonly files?: readonly WireFile[];
     readonly step: number;
     /** The model's reasoning, if the config includes it. `content` may then be ''. */
     readonly reasoning?: string;
@@ -188,6 +202,8 @@ export interface EnvelopePayloads {
   readonly 'agent.stream.discarded': { readonly step: number; readonly attempt: number };
   readonly 'agent.tool.delta': {
     readonly tool_call_id: string;
+    /** Name of the tool. Absent from earlier releases. */
+    readonly tool?: string;
     readonly args_delta: string;
     /** Characters of the arguments before this delta. Absent from earlier releases. */
     readonly offset?: number;

@@ -1,11 +1,18 @@
 import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/agent-status.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { AgentEventType, EventOf } from '../events/agent-event.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { PartFacts } from '../messages/part-facts.ts';
 import { visibleJson } from '../visible-text.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
-import type { TruncatedValue, EnvelopePayloads, EnvelopeType, WireFile } from './envelope.ts';
+import type {
+  TruncatedValue,
+  EnvelopePayloads,
+  EnvelopeType,
+  WireFile,
+  WireGrant,
+} from './envelope.ts';
 import { refOf, summaryRef } from './envelope-ref.ts';
 import { pausePayload, stopTexts } from './stop-message.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
@@ -27,6 +34,14 @@ export const started: PayloadOf<'agent.status', 'AgentStarted'> = (event) => ({
   status: broadcastOf('in_progress'),
   previous_status: broadcastOf(event.previousStatus, event.previousStopReason),
   step_count: event.stepCount ?? 0,
+  ...(event.grant && { grant: wireGrant(event.grant) }),
+});
+
+const wireGrant = ({ grant: amounts, by, authority, at }: GrantRecord): WireGrant => ({
+  amounts,
+  by,
+  authority,
+  at,
 });
 
 export const paused: PayloadOf<'agent.status', 'AgentPaused'> = (event) => {
@@ -66,6 +81,7 @@ export const message: PayloadOf<'agent.message', 'MessageAdded'> = (
   message_id: event.messageId,
   role: event.role,
   content: event.content,
+  ...(event.files && { files: event.files.map(wireFile) }),
   step: event.stepNumber,
   ...(includeReasoning && event.reasoning !== undefined && { reasoning: event.reasoning }),
 });

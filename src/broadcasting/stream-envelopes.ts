@@ -63,12 +63,13 @@ export class StreamEnvelopes {
   }
 
   delta(event: EventOf<'ToolCallDelta'>, push: (envelope: Envelope) => void): void {
-    const { toolCallId: tool_call_id, argsDelta } = event;
+    const { toolCallId: tool_call_id, tool, argsDelta } = event;
     let { offset } = event;
     for (const args_delta of this.#pieces(argsDelta) ?? [argsDelta]) {
       push(
         assembled('agent.tool.delta', event, this.#sessionId, null, null, {
           tool_call_id,
+          tool,
           args_delta,
           offset,
         }),

@@ -104,6 +104,7 @@ const serverFields: Readonly<Record<keyof NonNullable<OnwardConfig['server']>, t
   admin: true,
   broadcast: true,
   cors: true,
+  evals: true,
   grants: true,
   maxBodyBytes: true,
   maxStreams: true,

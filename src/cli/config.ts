@@ -42,7 +42,14 @@ export interface OnwardConfig {
   /** Options of the API of `onward serve`, as in `agentServer`. */
   readonly server?: Pick<
     AgentServerOptions,
-    'admin' | 'broadcast' | 'cors' | 'grants' | 'maxBodyBytes' | 'maxStreams' | 'rateLimit'
+    | 'admin'
+    | 'broadcast'
+    | 'cors'
+    | 'evals'
+    | 'grants'
+    | 'maxBodyBytes'
+    | 'maxStreams'
+    | 'rateLimit'
   >;
   /** Whether `onward dev` and `onward serve` also serve MCP clients, at `POST /api/mcp`. Default false. */
   readonly mcp?: boolean;

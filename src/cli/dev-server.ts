@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { evalReportFolder } from '../evals/node.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { portsOf, startAppServer } from './app-server.ts';
 import { consoleFiles, consoleFolder, hasConsole } from './console-files.ts';
@@ -55,6 +57,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
         const by = operatorOf(bearerOf(request));
         return by === null ? null : { by };
       },
+      evals: evalReportFolder(join(folder, '.onward', 'evals')),
     },
     files: consoleFiles(consoleDir),
     host,

@@ -33,6 +33,7 @@ export const exitCodes: readonly ExitCodeRow[] = [
     name: 'processing',
     meaning: 'The run continues in another process, or can be recovered.',
   },
+  { code: 9, name: 'eval_failed', meaning: 'A case of an eval did not pass.' },
   { code: 10, name: 'steps_limit', meaning: 'The run stopped at its step limit.' },
   { code: 11, name: 'token_limit', meaning: 'The run stopped at its token limit.' },
   { code: 12, name: 'time_limit', meaning: 'The run stopped at its time limit.' },

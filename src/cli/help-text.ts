@@ -103,7 +103,17 @@ Examples:
   $ onward explain last
   $ onward explain 1a2b3c4d --step 2
   $ onward explain last --call call_1             the agent behind a call
+  $ onward explain last --step 2 --request        what the model was sent
   $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
+`;
+
+export const replayHelp = `
+The criteria judge the recorded steps again, without a model. What follows the first difference is not known.
+
+Examples:
+  $ onward replay last --max-steps 6
+  $ onward replay last --max-cost 0.50 --seconds 120
+  $ onward replay last --error-policy production --json
 `;
 
 export const resumeHelp = `
@@ -204,4 +214,18 @@ continues or changes it.
 
 Examples:
   $ onward import session.jsonl --owner support
+`;
+
+export const evalHelp = `
+Finds *.eval.ts, .mts, .js and .mjs below this folder; each exports defineEval({ ... }) as default. Name files, folders or
+suites to run only those. A report is stored in .onward/evals, compared with the one before, and shown in the console.
+Ends with 9 if a case did not pass.
+
+--json writes one JSON object per line: {"type":"eval_run",…} after each run, {"type":"eval_report","report":{…}} per
+suite, and last {"type":"result","passed":…,"exit_code":…}.
+
+Examples:
+  $ onward eval
+  $ onward eval leads.eval.ts --filter duplicate --repeats 5
+  $ onward eval leads --baseline 41 --junit reports/evals.xml
 `;

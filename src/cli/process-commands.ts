@@ -1,6 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
-import { mcpHelp, parkedHelp, queueHelp, serveHelp, workerHelp, workersHelp } from './help-text.ts';
+import {
+  evalHelp,
+  mcpHelp,
+  parkedHelp,
+  queueHelp,
+  serveHelp,
+  workerHelp,
+  workersHelp,
+} from './help-text.ts';
 
 type Work = (context: CliContext) => number | Promise<number>;
 export type Act = (command: Command, work: Work) => Promise<void>;
@@ -23,7 +31,11 @@ export function addProcesses(program: Command, add: Add, act: Act): void {
       await act(command, (context) => serve(context, command.opts()));
     });
   add(program, 'worker', 'run sessions of the config without HTTP', workerHelp)
-    .option('--concurrency <number>', 'sessions at the same time; default: 50', wholeNumber(1, 1e6))
+    .option(
+      '--concurrency <number>',
+      "sessions at the same time; default: the queue's",
+      wholeNumber(1, 1e6),
+    )
     .option('--agents <names>', 'agents to run, such as a,b; default: all of the config', nameList)
     .addOption(graceOption())
     .option('--health-port <number>', 'port of /healthz and /readyz', wholeNumber(0, 65_535))
@@ -72,6 +84,26 @@ export function addOperators(program: Command, add: Add, act: Act): void {
     .action(async (_options, command: Command) => {
       const { parked } = await import('./commands/parked.ts');
       await act(command, (context) => parked(context, command.opts()));
+    });
+}
+
+/** Adds the command that runs evals. */
+export function addEval(program: Command, add: Add, act: Act): void {
+  add(program, 'eval [names...]', 'run evals, and compare them with the run before', evalHelp)
+    .option('-f, --filter <text>', 'only cases with this text in their name or tags')
+    .option('-r, --repeats <number>', 'runs of each case', wholeNumber(1, 1_000))
+    .option('--concurrency <number>', 'runs at the same time', wholeNumber(1, 1_000))
+    .option(
+      '-b, --baseline <run>',
+      'number of a stored run, a report file, or none; default: the run before',
+    )
+    .option('--junit <file>', 'file for the results as JUnit XML')
+    .option('--report <file>', 'file for the results as JSON')
+    .option('--no-save', 'no report in .onward/evals')
+    .option('--record', 'each run as a session of the store, with its trace')
+    .action(async (names: readonly string[], _options, command: Command) => {
+      const { runEvals } = await import('./commands/run-evals.ts');
+      await act(command, (context) => runEvals(context, names, command.opts()));
     });
 }
 

@@ -18,6 +18,7 @@ import {
 } from './help-text.ts';
 import { paintFor } from './paint.ts';
 import {
+  addEval,
   addMcp,
   addOperators,
   addProcesses,
@@ -25,6 +26,7 @@ import {
   type Act,
   type Add,
 } from './process-commands.ts';
+import { addReplay } from './replay-command.ts';
 
 /** Ends parsing after all output was written. */
 export const isParserExit = (error: unknown): error is CommanderError =>
@@ -111,10 +113,14 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     )
     .option('--execution <id>', 'execution of an earlier message; default: the newest')
     .option('--call <id>', 'call that ran an agent: explains that agent, at any depth')
+    .option('--request', 'what the model was sent and answered in the step, redacted')
     .action(async (session: string, _options, command: Command) => {
       const { explain } = await import('./commands/explain.ts');
       await act(command, (context) => explain(context, session, command.opts()));
     });
+
+  addReplay(program, add, act);
+  addEval(program, add, act);
 
   const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');
   add(sessions, 'list', 'list sessions with their reasons, the last changed first')

@@ -1,5 +1,7 @@
+import type { EvalReport } from '../evals/eval-report.ts';
+import type { EvalSuite } from '../evals/eval-reports.ts';
 import { isRecord, type JsonValue } from '../json.ts';
-import type { ServerInfo, SessionDetail, SessionSummary } from '../server/api.ts';
+import type { ServerInfo, SessionDetail, SessionListPage } from '../server/api.ts';
 import type { Trace } from '../trace/trace.ts';
 import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
@@ -21,10 +23,7 @@ export interface SessionsQuery {
   readonly limit?: number;
 }
 
-export interface SessionsPage {
-  readonly sessions: readonly SessionSummary[];
-  readonly cursor: string | null;
-}
+export type SessionsPage = Pick<SessionListPage, 'sessions' | 'cursor'>;
 
 export interface TraceQuery {
   readonly execution?: string | null;
@@ -49,6 +48,10 @@ export interface Api {
   retry(id: string): Promise<SessionDetail>;
   trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
   ref(id: string, ref: string): Promise<JsonValue>;
+  /** Suites with stored eval reports. Only for operators. */
+  evals(signal?: AbortSignal): Promise<readonly EvalSuite[]>;
+  /** A stored eval report; null if there is none. */
+  evalReport(suite: string, number: number, signal?: AbortSignal): Promise<EvalReport | null>;
   /** Options of `useAgentSession`. */
   live(id: string): ReturnType<typeof httpSession>;
 }
@@ -114,6 +117,12 @@ export function apiClient(options: ApiOptions): Api {
     ref: async (id, ref) => {
       const answer = await read<unknown>(`${at(id)}/refs${queryText({ ref })}`);
       return isRecord(answer) ? (answer['value'] as JsonValue) : null;
+    },
+    evals: async (signal) =>
+      (await read<{ readonly suites: readonly EvalSuite[] }>('/admin/evals', signal)).suites,
+    evalReport: async (suite, number, signal) => {
+      const path = `/admin/evals/report${queryText({ suite, number })}`;
+      return (await read<{ readonly report: EvalReport | null }>(path, signal)).report;
     },
     live: (id) => httpSession({ base, sessionId: id, headers, fetch: send, whenBusy: 'queue' }),
   };

@@ -9,16 +9,21 @@ import { HelpDialog } from './help-dialog.tsx';
 import { InfoDialog } from './info-dialog.tsx';
 import { NoticeStrip } from './notice-strip.tsx';
 import { hrefAbove } from './nested-href.ts';
-import { chatHref, go, parseRoute, traceHref, useHash } from './route.ts';
+import { chatHref, go, pageHref, parseRoute, traceHref, useHash } from './route.ts';
 import { sessionHead } from './session-head.ts';
 import { stepPosition } from './step-position.ts';
 import { SessionList } from './session-list.tsx';
+import { PageBar } from './page-bar.tsx';
+import { PageMain } from './page-main.tsx';
+import { PageToolsSlot } from './page-tools.tsx';
+import { pages, railPages } from './pages.ts';
+import { Rail } from './rail.tsx';
 import { SessionMain } from './session-main.tsx';
 import { StartView } from './start-view.tsx';
 import { useTheme } from './theme.ts';
 import { TopBar } from './top-bar.tsx';
 import { useFold } from './use-fold.ts';
-import { useKeys } from './use-keys.ts';
+import { useKeys, type KeyActions } from './use-keys.ts';
 import { useRouteFocus } from './use-route-focus.ts';
 import { useServerInfo } from './use-server-info.ts';
 import { useActiveSession } from './use-active-session.ts';
@@ -26,7 +31,9 @@ import { useSessionWork } from './use-session-work.ts';
 import { useSessions } from './use-sessions.ts';
 import { ViewBoundary } from './view-boundary.tsx';
 
-/** Renders the frame of the console: top bar, list and the view of the current route. */
+const noBadges = {};
+
+/** Renders the frame of the console: pages, top bar, list and the view of the current route. */
 export function Console({ api }: { readonly api: Api }): ReactElement {
   const hash = useHash();
   const route = useMemo(() => parseRoute(hash), [hash]);
@@ -75,16 +82,19 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       sessionHead(sessionId, { detail, status, approvals, inputs, stop, problem, step }, listed),
     [sessionId, detail, status, approvals, inputs, stop, problem, step, listed],
   );
-  const { heading, words } = head;
+  const page = route.view === 'page' ? (pages[route.page] ?? null) : null;
+  const heading = route.view === 'page' ? (page?.title ?? 'Page not found') : head.heading;
+  const words = route.view === 'page' ? null : head.words;
   useEffect(() => {
     const isHome = route.view === 'home';
     document.title = [words, isHome ? null : heading, 'Onward'].filter(Boolean).join(' · ');
   }, [words, heading, route.view]);
+  const [pageTools, setPageTools] = useState<HTMLElement | null>(null);
 
   const { theme, toggle } = useTheme();
   const fold = useFold(route.view === 'trace');
   const [dialog, setDialog] = useState<'info' | 'help' | null>(null);
-  useKeys({
+  const keys: KeyActions = {
     '/': () => search.current?.focus(),
     n: () => go('#/new'),
     '[': fold.toggle,
@@ -95,7 +105,11 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
     }),
     ...(route.view === 'trace' &&
       call !== null && { escape: () => go(hrefAbove(route, active.chosen)) }),
-  });
+    ...Object.fromEntries(
+      railPages().map(([name, { key }]) => [`g ${key}`, () => go(pageHref(name))]),
+    ),
+  };
+  useKeys(keys, 'frame');
 
   const retry = (): void => {
     setRound(round + 1);
@@ -118,40 +132,52 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
         className="skip"
         onClick={() => document.getElementById('main')?.focus()}
       >
-        Skip to the {route.view === 'trace' ? 'trace' : 'conversation'}
+        Skip to the{' '}
+        {route.view === 'trace' ? 'trace' : route.view === 'page' ? 'page' : 'conversation'}
       </button>
-      <TopBar
-        route={route}
-        // one title for all views, unless there are several agents
-        name={(info && info.agents.length > 1 ? head.agent : null) ?? info?.name ?? ''}
-        hasViews={problem?.isNotFound !== true}
-        title={heading}
-        titleRef={title}
-        status={words === null ? null : { is: status, words }}
-        isListShown={fold.isShown}
-        onFold={fold.toggle}
-        onInfo={() => setDialog('info')}
-        onTheme={toggle}
+      <Rail
+        current={route.view === 'page' ? route.page : 'sessions'}
+        badges={noBadges}
         theme={theme}
-      >
-        {route.view === 'trace' && active.chosen && (
-          <ExecutionPicker
-            trace={active.chosen}
-            onPick={(id) => go(traceHref(route.sessionId, null, id))}
-          />
-        )}
-      </TopBar>
-      <SessionList
-        onRetry={retryListed}
-        sessions={sessions}
-        typed={typed}
-        onType={setTyped}
-        openId={sessionId}
-        open={head.open}
-        info={info}
-        isOnline={isOnline}
-        searchRef={search}
+        onTheme={toggle}
+        onHelp={() => setDialog('help')}
       />
+      {route.view === 'page' ? (
+        <PageBar title={heading ?? ''} titleRef={title} toolsRef={setPageTools} />
+      ) : (
+        <TopBar
+          route={route}
+          // one title for all views, unless there are several agents
+          name={(info && info.agents.length > 1 ? head.agent : null) ?? info?.name ?? ''}
+          hasViews={problem?.isNotFound !== true}
+          title={heading}
+          titleRef={title}
+          status={words === null ? null : { is: status, words }}
+          isListShown={fold.isShown}
+          onFold={fold.toggle}
+          onInfo={() => setDialog('info')}
+        >
+          {route.view === 'trace' && active.chosen && (
+            <ExecutionPicker
+              trace={active.chosen}
+              onPick={(id) => go(traceHref(route.sessionId, null, id))}
+            />
+          )}
+        </TopBar>
+      )}
+      {route.view !== 'page' && (
+        <SessionList
+          onRetry={retryListed}
+          sessions={sessions}
+          typed={typed}
+          onType={setTyped}
+          openId={sessionId}
+          open={head.open}
+          info={info}
+          isOnline={isOnline}
+          searchRef={search}
+        />
+      )}
       <main id="main" tabIndex={-1}>
         <ConnectionStrip
           active={sessionId === null ? null : active}
@@ -175,6 +201,10 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
               }}
               onRetry={retry}
             />
+          ) : route.view === 'page' ? (
+            <PageToolsSlot value={pageTools}>
+              <PageMain api={api} info={info} route={route} />
+            </PageToolsSlot>
           ) : (
             info && <StartView agents={info.agents} onStart={work.start} />
           )}

@@ -13,6 +13,9 @@ export type GrantState =
   /** Message such as `Already allowed in another tab.` */
   | { readonly kind: 'failed'; readonly message: string };
 
+/** Opens a step in the trace; `executionId` null is the newest run. */
+export type OpenStep = (step: number, executionId?: string | null) => void;
+
 export interface ChatViewProps {
   /** Live state and user actions: `useAgentSession` of onward/react. */
   readonly session: AgentSession;
@@ -23,7 +26,7 @@ export interface ChatViewProps {
   readonly trace: Trace | null;
   /** Fetches the whole of a truncated value, as JSON. */
   readonly fetchRef: (ref: string) => Promise<unknown>;
-  readonly onOpenStep: (step: number) => void;
+  readonly onOpenStep: OpenStep;
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly grantState: GrantState;

@@ -3,12 +3,13 @@ import { Glyph } from './glyphs.tsx';
 
 export interface DialogProps {
   readonly title: string;
+  readonly size?: 'wide';
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
 /** Renders a modal dialog: the browser keeps the focus inside, closes it with Escape and restores the focus. */
-export function Dialog({ title, onClose, children }: DialogProps): ReactElement {
+export function Dialog({ title, size, onClose, children }: DialogProps): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -19,6 +20,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactElement 
     <dialog
       ref={dialog}
       className="dialog"
+      data-size={size}
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => {

@@ -18,7 +18,6 @@ export type GlyphName =
   | 'expand'
   | 'back'
   | 'plus'
-  | 'close'
   | 'search'
   | 'chat'
   | 'trace'
@@ -28,7 +27,18 @@ export type GlyphName =
   | 'theme'
   | 'reload'
   | 'list'
-  | 'panel';
+  | 'settings'
+  | 'panel'
+  | 'overview'
+  | 'evals'
+  | 'whatIf'
+  | 'workers'
+  | 'compare'
+  | 'gaveUp'
+  | 'clock'
+  | 'shield'
+  | 'sort'
+  | 'download';
 
 /** Shapes of the chat components and of the console. */
 const shapes: Readonly<Record<GlyphName, ReactElement>> = {
@@ -60,7 +70,6 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   expand: <path d="m3.5 6 4.5 4.5L12.5 6" />,
   back: <path d="M10 3.5 5.5 8l4.5 4.5" />,
   plus: <path d="M8 3v10M3 8h10" />,
-  close: <path d="m4 4 8 8m0-8-8 8" />,
   search: (
     <>
       <circle cx="7" cy="7" r="4.5" />
@@ -77,6 +86,13 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
       <path d="M4.5 5v1.5c0 1.2.8 2 2 2h3c1.2 0 2-.8 2-2V5M8 8.5V11" />
     </>
   ),
+  settings: (
+    <>
+      <path d="M2 5h6m4 0h2M2 11h2m4 0h6" />
+      <circle cx="10" cy="5" r="1.8" />
+      <circle cx="6" cy="11" r="1.8" />
+    </>
+  ),
   trash: <path d="M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5" />,
   info: (
     <>
@@ -91,13 +107,49 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
     </>
   ),
   reload: <path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3" />,
-  list: <path d="M2.5 3.5h11M2.5 8h11M2.5 12.5h11" />,
+  list: <path d="M5.5 4H14M5.5 8H14M5.5 12H14M2.2 4h.01M2.2 8h.01M2.2 12h.01" />,
   panel: (
     <>
       <rect x="2" y="3" width="12" height="10" rx="1.5" />
       <path d="M6 3v10" />
     </>
   ),
+  // pages
+  overview: <path d="M2.5 13.5v-5M6.2 13.5v-9M9.8 13.5V7M13.5 13.5v-11" />,
+  evals: <path d="m2 4.5 1.3 1.3L5.5 3M2 11.5l1.3 1.3L5.5 10M8.5 4.5H14M8.5 11.5H14" />,
+  whatIf: (
+    <>
+      <path d="M2 4.5h5M11 4.5h3M2 11.5h3M9 11.5h5" />
+      <circle cx="9" cy="4.5" r="1.8" />
+      <circle cx="7" cy="11.5" r="1.8" />
+    </>
+  ),
+  workers: (
+    <>
+      <rect x="2.2" y="2.5" width="11.6" height="4.5" rx="1.2" />
+      <rect x="2.2" y="9" width="11.6" height="4.5" rx="1.2" />
+      <path d="M5 4.75h.01M5 11.25h.01" />
+    </>
+  ),
+  compare: <path d="M3 3h4v10H3zM9.5 3h3.5v10H9.5z" />,
+  // lists for operators
+  gaveUp: (
+    <path d="M2.5 5.5 8 9l5.5-3.5M3.5 3.5h9a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1z" />
+  ),
+  clock: (
+    <>
+      {shared.idle}
+      <path d="M8 4.8V8l2.2 1.5" />
+    </>
+  ),
+  shield: (
+    <>
+      <path d="M8 1.8 13 3.5v4c0 3.2-2.1 5.5-5 6.7-2.9-1.2-5-3.5-5-6.7v-4z" />
+      <path d="m5.8 8 1.6 1.6 2.9-3.2" />
+    </>
+  ),
+  sort: <path d="M8 3v10M4.5 9.5 8 13l3.5-3.5" />,
+  download: <path d="M8 2.5v8M4.5 7.5 8 11l3.5-3.5M3 13.5h10" />,
 };
 
 /** In order of precedence. */

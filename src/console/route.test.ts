@@ -4,6 +4,11 @@ import { hrefOf, parseRoute, type Route } from './route.ts';
 it.each<[string, Route]>([
   ['#/', { view: 'home' }],
   ['#/new', { view: 'new' }],
+  ['#/sessions', { view: 'page', page: 'sessions', path: [], query: '' }],
+  [
+    '#/evals/run%2041/case?status=failed&x=1',
+    { view: 'page', page: 'evals', path: ['run 41', 'case'], query: 'status=failed&x=1' },
+  ],
   ['#/s/ses_1', { view: 'chat', sessionId: 'ses_1' }],
   ['#/s/a%2Fb%3Fc', { view: 'chat', sessionId: 'a/b?c' }],
   ['#/s/x/trace', { view: 'trace', sessionId: 'x', step: null, execution: null }],

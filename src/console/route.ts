@@ -1,7 +1,29 @@
 import { useSyncExternalStore } from 'react';
 
+/** Pages beside the sessions, by their address. Which of them exist is in `pages.ts`. */
+export const pageNames = [
+  'overview',
+  'sessions',
+  'evals',
+  'what-if',
+  'workers',
+  'compare',
+] as const;
+export type PageName = (typeof pageNames)[number];
+
+/** A page, such as `#/sessions?status=failed` or `#/evals/run-41`. */
+export interface PageRoute {
+  readonly view: 'page';
+  readonly page: PageName;
+  /** Segments after the name. */
+  readonly path: readonly string[];
+  /** Text after `?`, which the page reads with `URLSearchParams`. */
+  readonly query: string;
+}
+
 /** The current view: the part of the address after `#`. */
 export type Route =
+  | PageRoute
   /** All sessions; on a wide window with a new one next to them. */
   | { readonly view: 'home' }
   | { readonly view: 'new' }
@@ -27,6 +49,9 @@ export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
   const [, first, id, third, fourth] = path.split('/');
   if (first === 'new') return { view: 'new' };
+  const page = pageNames.find((name) => name === first);
+  if (page !== undefined)
+    return { view: 'page', page, path: path.split('/').slice(2).flatMap(segment), query };
   const sessionId = first === 's' && id ? decoded(id) : null;
   if (sessionId === null) return { view: 'home' };
   if (third !== 'trace') return { view: 'chat', sessionId };
@@ -51,6 +76,7 @@ function callIn(params: URLSearchParams): OpenCall | null {
 export function hrefOf(route: Route): string {
   if (route.view === 'home') return '#/';
   if (route.view === 'new') return '#/new';
+  if (route.view === 'page') return pageHref(route.page, route);
   const session = `#/s/${encodeURIComponent(route.sessionId)}`;
   if (route.view === 'chat') return session;
   const { step, execution, call } = route;
@@ -59,6 +85,26 @@ export function hrefOf(route: Route): string {
     call ? `call=${encodeURIComponent(call.callId)}&in=${call.step}` : '',
   ].filter(Boolean);
   return `${session}/trace${step === null ? '' : `/${step}`}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+}
+
+/** Returns the address of a page. Parameters without a value are left out. */
+export function pageHref(
+  page: PageName,
+  at: {
+    readonly path?: readonly string[];
+    readonly query?: string | Readonly<Record<string, string | number | null | undefined>>;
+  } = {},
+): string {
+  const { path = [], query = '' } = at;
+  const text = typeof query === 'string' ? query : queryText(query);
+  return `#/${[page, ...path.map(encodeURIComponent)].join('/')}${text && `?${text}`}`;
+}
+
+function queryText(query: Readonly<Record<string, string | number | null | undefined>>): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== null && value !== undefined && value !== '') params.set(name, String(value));
+  return params.toString();
 }
 
 export const chatHref = (sessionId: string): string => hrefOf({ view: 'chat', sessionId });
@@ -81,6 +127,11 @@ const subscribe = (changed: () => void): (() => void) => {
 };
 
 export const useHash = (): string => useSyncExternalStore(subscribe, () => location.hash);
+
+const segment = (text: string): readonly string[] => {
+  const value = decoded(text);
+  return value === null || value === '' ? [] : [value];
+};
 
 function decoded(text: string): string | null {
   try {

@@ -37,7 +37,7 @@ export function SessionMain(props: SessionMainProps): ReactElement {
         detail={detail}
         trace={active.trace}
         fetchRef={active.fetchRef}
-        onOpenStep={(step) => go(traceHref(sessionId, step))}
+        onOpenStep={(step, execution = null) => go(traceHref(sessionId, step, execution))}
         onGrant={grant}
         onResume={() => grant(null)}
         grantState={grantState}

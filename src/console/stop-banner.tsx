@@ -100,7 +100,7 @@ function Action({
         <Glyph name="go" size={14} />
         {isSending ? sending[action.kind] : action.label}
       </button>
-      <kbd aria-hidden="true">G</kbd>
+      <kbd aria-hidden="true">G G</kbd>
     </div>
   );
 }

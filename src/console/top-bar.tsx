@@ -16,8 +16,6 @@ export interface TopBarProps {
   readonly isListShown: boolean;
   readonly onFold: () => void;
   readonly onInfo: () => void;
-  readonly onTheme: () => void;
-  readonly theme: 'light' | 'dark';
   /** Content next to the status, such as the run picker. */
   readonly children?: ReactNode;
 }
@@ -31,9 +29,6 @@ export function TopBar(props: TopBarProps): ReactElement {
           <Glyph name="back" />
         </a>
         <a className="brand-home" href="#/">
-          <span className="brand-logo">
-            <Glyph name="go" size={14} />
-          </span>
           <b>Onward</b>
         </a>
         <span className="brand-agent">{props.name}</span>
@@ -73,15 +68,6 @@ export function TopBar(props: TopBarProps): ReactElement {
           onClick={props.onInfo}
         >
           <Glyph name="info" size={14} />
-        </button>
-        <button
-          type="button"
-          className="button button-icon button-ghost"
-          aria-label={props.theme === 'dark' ? 'Light theme' : 'Dark theme'}
-          title={props.theme === 'dark' ? 'Light theme' : 'Dark theme'}
-          onClick={props.onTheme}
-        >
-          <Glyph name="theme" size={14} />
         </button>
       </div>
     </header>

@@ -10,7 +10,7 @@ export interface Fold {
 }
 
 /** The same width as in `styles/frame.css`. */
-const wideWindow = '(width >= 1440px)';
+const wideWindow = '(width >= 1680px)';
 
 const subscribe = (changed: () => void): (() => void) => {
   const query = matchMedia(wideWindow);

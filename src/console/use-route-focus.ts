@@ -12,7 +12,8 @@ export function useRouteFocus(
   title: RefObject<HTMLElement | null>,
 ): (target: Target) => void {
   const call = route.view === 'trace' ? (route.call?.callId ?? '') : '';
-  const page = `${route.view} ${'sessionId' in route ? route.sessionId : ''} ${call}`;
+  const of = 'sessionId' in route ? route.sessionId : route.view === 'page' ? route.page : '';
+  const page = `${route.view} ${of} ${call}`;
   const asked = useRef<Target | null>(null);
   const last = useRef<string | null>(null);
   useEffect(() => {

@@ -1,7 +1,9 @@
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { AgentStatus, PauseKind } from '../continuation/run-status.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
+import type { FileFacts } from '../file-facts.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import type { ModelCallInfo } from '../inference/model-call-info.ts';
 import type { Usage } from '../inference/usage.ts';
@@ -76,6 +78,8 @@ interface EventFields {
     readonly stepCount: number;
     /** End of the previous execution's log, in a session. Absent on the first execution, and from earlier releases. */
     readonly previous?: { readonly executionId: string; readonly seq: number };
+    /** The grant that continues it; absent without one. */
+    readonly grant?: GrantRecord;
     /** The call of the parent behind which a nested agent runs. Absent for a root, and in logs of release 0.1.0. */
     readonly callId?: string;
   };
@@ -84,6 +88,8 @@ interface EventFields {
     readonly messageId: string;
     readonly role: 'user' | 'assistant';
     readonly content: string;
+    /** The images and files of a user's message, without their bytes; absent if it has none. */
+    readonly files?: readonly FileFacts[];
     /** 0 for messages that the run starts with. */
     readonly stepNumber: number;
     /** The model's reasoning, at most 32,768 characters; absent without reasoning. `content` may then be ''. */

@@ -196,7 +196,8 @@ async function headerOf(
   const { createdAt, updatedAt, messageCount, stepCount } = row;
   const facts = { id, agent, title: head.title ?? null, status, phase, tries, error, parkedAt };
   const counts = { messageCount: head.seed?.length ?? messageCount, stepCount };
-  const definition = head.definition === null ? null : await reader.large(head.definition);
+  const { definition: name } = head;
+  const definition = name === null ? null : ((await reader.large([name])).get(name) ?? null);
   return {
     // '' in an import of a session without a run
     session: {

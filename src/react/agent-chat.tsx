@@ -76,7 +76,8 @@ function Chat(props: AgentChatProps): ReactElement {
           nextFocus={field}
           onDismiss={dismiss}
           {...(can.approve && { onApprove: session.approve })}
-          {...(can.deny && { onDeny: session.deny })}
+          canRemember={session.canRemember}
+          {...(can.deny && { onDeny: session.deny, onDenySome: session.denySome })}
           {...(can.approveAll && { onApproveAll: session.approveAll })}
         />
         <InputList

@@ -56,7 +56,11 @@ export function conversationRows(
           const key = `${turn} ${call.id}`;
           const result = results.get(key) ?? null;
           const isWritten = result || call.partial !== true || !isLive;
-          const state = isWritten ? stateOf(result, waiting.get(key), isLive) : 'writing';
+          const state = isWritten
+            ? stateOf(result, waiting.get(key), isLive)
+            : call.written
+              ? 'next'
+              : 'writing';
           return { call, result, state };
         }) ?? noCalls);
     const isStreaming = message.metadata.streaming === true && status === 'processing';

@@ -26,8 +26,15 @@ export interface ConversationProps {
 
 const noActions: readonly SessionAction[] = [];
 
-const isStop = ({ metadata, timestamp }: UiMessage, stop: UiStop | null): boolean =>
-  metadata.continuation !== undefined && timestamp === stop?.timestamp;
+/** Whether the row says why the session does not continue now: the last stop, with nothing after it. */
+const isStop = (
+  { id, metadata }: UiMessage,
+  stop: UiStop | null,
+  rows: readonly ConversationRow[],
+): boolean =>
+  stop !== null &&
+  metadata.continuation !== undefined &&
+  rows.findLast(({ message }) => message.metadata.pending !== true)?.message.id === id;
 
 /** Renders all messages in order and follows the end. Announces finished messages only. */
 export function Conversation(props: ConversationProps): ReactElement {
@@ -51,7 +58,7 @@ export function Conversation(props: ConversationProps): ReactElement {
   }, [lastSent, toEnd]);
 
   const draw = ({ message, calls, isStreaming }: ConversationRow): ReactElement | null =>
-    stopBelow && isStop(message, stop) ? null : (
+    stopBelow && isStop(message, stop, rows) ? null : (
       <Message
         key={message.id}
         message={message}

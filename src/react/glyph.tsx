@@ -9,6 +9,14 @@ export type GlyphName =
   | 'failed'
   | 'cancelled'
   | 'idle'
+  | 'waiting'
+  | 'swap'
+  | 'compact'
+  | 'attach'
+  | 'file'
+  | 'form'
+  | 'copy'
+  | 'close'
   | 'chevron'
   | 'send'
   | 'stop'
@@ -58,6 +66,21 @@ export const shapes: Readonly<Record<GlyphName, ReactElement>> = {
     </>
   ),
   idle: ring,
+  waiting: (
+    <>
+      {ring}
+      <path d="M8 5v3l2 1.5" />
+    </>
+  ),
+  swap: <path d="M3 5.5h9.5L10 3m3 7.5H3.5L6 13" />,
+  compact: <path d="M4.5 2.5 8 6l3.5-3.5M4.5 13.5 8 10l3.5 3.5" />,
+  attach: (
+    <path d="m12.5 7.5-4.8 4.8a3 3 0 0 1-4.2-4.2l5.2-5.2a2 2 0 0 1 2.8 2.8l-5.1 5.1a1 1 0 0 1-1.4-1.4l4.6-4.6" />
+  ),
+  file: <path d="M4 2h5l3 3v9H4zM9 2v3h3" />,
+  form: <path d="M2.5 3.5h11v9h-11zM5 6.5h6M5 9.5h3" />,
+  copy: <path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3" />,
+  close: <path d="m4 4 8 8m0-8-8 8" />,
   chevron: <path d="m6 3.5 4.5 4.5L6 12.5" />,
   send: <path d="M8 13V3M3.8 7.2 8 3l4.2 4.2" />,
   stop: <rect x="4.5" y="4.5" width="7" height="7" rx="1" fill="currentColor" stroke="none" />,

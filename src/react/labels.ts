@@ -6,6 +6,8 @@ import { addText, grantLabel } from '../continuation/grant-text.ts';
 import { countText } from '../number-text.ts';
 import { visibleName } from '../visible-text.ts';
 import type { InputFieldProblem } from '../ui/input-fields.ts';
+import { eventText } from '../ui/event-text.ts';
+import type { UiEvent } from '../ui/ui-message.ts';
 import type { ArgumentChange } from './argument-fields.ts';
 import { inputProblemText } from './input-problem-text.ts';
 
@@ -35,11 +37,29 @@ export interface AgentLabels {
   /** Text beside the button that shows the summary of earlier messages. */
   readonly summary: string;
   readonly cut: string;
+  /** Says what happened between messages, such as a stop and a grant. */
+  readonly event: (event: UiEvent) => string;
   readonly approvalTitle: (tool: string) => string;
   readonly approvalHint: string;
   /** Text about hidden values, from JSON pointers to them; `''` means anywhere. */
   readonly hiddenArgs: (places: readonly string[]) => string;
   readonly approve: string;
+  /** Title of a table of calls of one tool. */
+  readonly allowMany: (count: number, tool: string) => string;
+  readonly approveSelected: (count: number) => string;
+  readonly denySelected: (count: number) => string;
+  readonly selectAll: string;
+  readonly selectCall: (name: string) => string;
+  readonly agentColumn: string;
+  readonly editShort: string;
+  readonly sameForAll: (count: number) => string;
+  /** Says how many arguments have no column. */
+  readonly moreArguments: (count: number) => string;
+  readonly reviewEach: string;
+  readonly reviewTogether: string;
+  readonly answerAll: (count: number) => string;
+  /** Offers to approve later calls of the tool too. */
+  readonly alwaysAllow: (tool: string) => string;
   readonly approveAll: (count: number) => string;
   readonly approveEdited: string;
   readonly edit: string;
@@ -112,7 +132,15 @@ export interface AgentLabels {
 }
 
 /** State of a tool call. */
-export type ToolState = 'writing' | 'running' | 'waiting' | 'asking' | 'done' | 'error' | 'open';
+export type ToolState =
+  | 'writing'
+  | 'next'
+  | 'running'
+  | 'waiting'
+  | 'asking'
+  | 'done'
+  | 'error'
+  | 'open';
 
 /** The texts of the components, in English. Pass others with `labels`. */
 export const defaultLabels: AgentLabels = {
@@ -135,7 +163,8 @@ export const defaultLabels: AgentLabels = {
   details: 'Details',
   reasoning: 'Reasoning',
   toolStates: {
-    writing: 'writing arguments',
+    writing: 'writing arguments…',
+    next: 'runs next',
     running: 'running',
     waiting: 'needs approval',
     asking: 'needs an answer',
@@ -153,10 +182,26 @@ export const defaultLabels: AgentLabels = {
   loading: 'Loading…',
   summary: 'The whole conversation is kept. The model is sent a summary.',
   cut: 'Only the beginning is shown.',
+  event: eventText,
   approvalTitle: (tool) => `Run ${tool}?`,
   hiddenArgs: (places) => `${hiddenText(places) ?? ''} The tool gets the hidden values.`,
   approvalHint: 'Nothing has run yet. The tool runs only if you approve it.',
   approve: 'Approve',
+  allowMany: (count, tool) => `Allow ${countText(count)} ${tool} calls?`,
+  approveSelected: (count) => `Approve ${countText(count)} selected`,
+  denySelected: (count) => `Deny ${countText(count)} selected`,
+  selectAll: 'Select all',
+  selectCall: (name) => `Select ${name}`,
+  agentColumn: 'agent',
+  editShort: 'Edit',
+  sameForAll: (count) => `Same for all ${countText(count)}:`,
+  moreArguments: (count) =>
+    count === 1 ? '1 more argument differs.' : `${countText(count)} more arguments differ.`,
+  reviewEach: 'Review one by one',
+  reviewTogether: 'Show as a table',
+  answerAll: (count) =>
+    `The run continues when all ${countText(count)} are answered. Calls you leave unchecked stay open.`,
+  alwaysAllow: (tool) => `Always allow ${tool} in this session`,
   approveAll: (count) => `Approve all ${countText(count)}`,
   approveEdited: 'Approve with changes',
   edit: 'Edit arguments',
@@ -173,8 +218,8 @@ export const defaultLabels: AgentLabels = {
   notAnObject: 'Arguments must be an object, such as { "id": 7 }.',
   cancel: 'Cancel',
   deny: 'Deny',
-  denyReason: 'Why not?',
-  denyHint: 'The assistant reads this and can try something else.',
+  denyReason: 'Reason for denying',
+  denyHint: 'Reason for denying (the assistant reads it)',
   answering: 'Sending…',
   answered: 'Approved. The run continues in a moment.',
   denied: 'Denied. The model reads the reason.',

@@ -1,7 +1,7 @@
 import { memo, type MemoExoticComponent, type ReactElement } from 'react';
 import { shouldRenderAssistantContent } from '../ui/message-rules.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
-import type { UiMessage, UiStatusType } from '../ui/ui-message.ts';
+import type { UiEvent, UiMessage, UiStatusType } from '../ui/ui-message.ts';
 import { Glyph, type GlyphName } from './glyph.tsx';
 import { part } from './part.ts';
 import { ReasoningView } from './reasoning-view.tsx';
@@ -30,6 +30,15 @@ const glyphs: Readonly<Record<UiStatusType, GlyphName>> = {
   info: 'idle',
   waiting: 'working',
   continuation: 'go',
+};
+
+const eventGlyphs: Readonly<Record<UiEvent['kind'], GlyphName>> = {
+  stop: 'stopped',
+  grant: 'go',
+  fallback: 'swap',
+  failed_call: 'waiting',
+  settings: 'idle',
+  fork: 'idle',
 };
 
 /** Renders one message: its text and its calls. */
@@ -73,12 +82,14 @@ function MessageText({ message }: { readonly message: UiMessage }): ReactElement
 }
 
 function StatusLine({ message }: { readonly message: UiMessage }): ReactElement {
-  const { status_type: type = 'info', compaction, content_ref: ref } = message.metadata;
+  const { labels } = useUi();
+  const { status_type: type = 'info', compaction, event, content_ref: ref } = message.metadata;
+  const glyph = event ? eventGlyphs[event.kind] : compaction ? 'compact' : glyphs[type];
   return (
     <>
-      <p {...part('status-line')} data-type={type}>
-        <Glyph name={glyphs[type]} />
-        <span>{message.content}</span>
+      <p {...part('status-line')} data-type={type} data-event={event?.kind}>
+        <Glyph name={type === 'error' ? 'failed' : glyph} />
+        <span dir="auto">{event ? labels.event(event) : message.content}</span>
       </p>
       {compaction && ref !== undefined && <SummaryView contentRef={ref} />}
     </>

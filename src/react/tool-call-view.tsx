@@ -18,6 +18,7 @@ export interface ToolCallViewProps {
 
 const glyphs: Readonly<Record<ToolState, GlyphName>> = {
   writing: 'working',
+  next: 'waiting',
   running: 'working',
   waiting: 'paused',
   asking: 'paused',

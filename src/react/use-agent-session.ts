@@ -45,6 +45,8 @@ export interface AgentSession extends SessionController {
   /** User actions: pending, failed, or done and not yet visible. */
   readonly actions: readonly SessionAction[];
   readonly can: Readonly<Record<ActionKind, boolean>>;
+  /** Whether an approval can be remembered for the session. */
+  readonly canRemember: boolean;
   /** What the user may still grant; undefined while it is read, null if it is not known. */
   readonly allowance: GrantAllowance | null | undefined;
   /** Reads the server's conversation. */
@@ -78,7 +80,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     if (source) store.renew(source);
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
-  const { send, approve, approveAll, deny, answer, stop, resume, retry } = actions;
+  const { send, approve, approveAll, deny, answer, stop, resume, retry, remembers } = actions;
   const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
@@ -103,6 +105,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
         resume: !!resume,
         retry: !!retry,
       },
+      canRemember: remembers === true,
       allowance,
       refresh: store.refresh,
     };
@@ -118,6 +121,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     stop,
     resume,
     retry,
+    remembers,
     allowance,
   ]);
 }

@@ -60,6 +60,7 @@ const restFields = fields({
   succeeded_tools: 'list',
   grant_log: 'list?',
   family: 'list?',
+  runs: 'list?',
   traceparent: 'string?',
   failures: 'object?',
   compactions: 'list?',

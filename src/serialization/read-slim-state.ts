@@ -12,6 +12,7 @@ import { readSlimCompaction } from './slim-compactions.ts';
 import { readSlimMessage } from './slim-message.ts';
 import type { SlimApproval, SlimOutcome, SlimRest, SlimState } from './slim-state.ts';
 import { readSlimOutcome, readSlimResult, readSlimStep } from './slim-step.ts';
+import { readSlimRun } from './slim-records.ts';
 import { camelKeys } from './snake-keys.ts';
 
 /** Revives a slim document. An open execution stays open only if the document has everything it needs. */
@@ -142,6 +143,7 @@ function executionOf(slim: CheckedSlimState): Execution {
         | 'succeededTools'
         | 'grantLog'
         | 'family'
+        | 'runs'
         | 'traceparent'
         | 'firstMessage'
       >
@@ -153,6 +155,7 @@ function executionOf(slim: CheckedSlimState): Execution {
     succeededTools: rest?.succeeded_tools ?? [],
     ...(rest?.grant_log && { grantLog: rest.grant_log }),
     ...(rest?.family && { family: rest.family }),
+    ...(rest?.runs && { runs: rest.runs.map(readSlimRun) }),
     ...(rest?.traceparent !== undefined && { traceparent: rest.traceparent }),
     firstMessage: rest?.first_message ?? messages.length,
   };

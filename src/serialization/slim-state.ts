@@ -17,6 +17,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import type { ApprovalRecord, ToolResult } from '../tools/tool-result.ts';
 import type { SlimCompaction } from './slim-compactions.ts';
 import type { SlimOpenInput, SlimPendingInput } from './slim-inputs.ts';
+import type { SlimPolicy, SlimRun } from './slim-records.ts';
 import type { SnakeKeys } from './snake-keys.ts';
 
 export const SLIM_VERSION = 2;
@@ -57,8 +58,10 @@ export type SlimOutcome = Omit<SnakeKeys<ContinuationOutcomeJSON>, 'evaluations'
 
 export type SlimStep = Omit<
   SnakeKeys<AgentStep>,
-  'tool_calls' | 'results' | 'errors' | 'usage' | 'outcome'
+  'tool_calls' | 'results' | 'errors' | 'usage' | 'outcome' | 'policy'
 > & {
+  /** Absent if it is that of the step before. */
+  readonly policy?: SlimPolicy;
   readonly tool_calls: readonly SlimToolCall[];
   readonly results: readonly SlimResult[];
   readonly errors: readonly SlimError[];
@@ -98,6 +101,8 @@ export interface SlimRest {
   readonly grant_log?: readonly GrantRecord[];
   /** Absent without nested agents. */
   readonly family?: readonly FamilyShare[];
+  /** Absent in nested agents and in documents of earlier releases. */
+  readonly runs?: readonly SlimRun[];
   /** W3C trace context of the execution; absent if it is not traced. */
   readonly traceparent?: string;
   /** Absent if `consecutive_failures` and the type of the last step give the counts. */

@@ -9,6 +9,7 @@ import { resultText, type ApprovalRecord, type ToolResult } from '../tools/tool-
 import { cutParts, truncateText } from './truncate-text.ts';
 import { readSlimCall, readSlimParts, slimCalls, slimParts, type Writing } from './slim-message.ts';
 import { readSlimInputs } from './slim-inputs.ts';
+import { readSlimPolicy, slimPolicy } from './slim-records.ts';
 import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
@@ -16,13 +17,14 @@ import { camelKeys, snakeKeys } from './snake-keys.ts';
 export function slimStep(step: AgentStep, writing: Writing, isNeeded: boolean): SlimStep {
   const { value, hidden } = writing.redactor.step(step);
   writing.report.secretsHidden(hidden, isNeeded);
-  const { toolCalls, results, errors, usage, outcome, ...rest } = value;
+  const { toolCalls, results, errors, usage, outcome, policy, ...rest } = value;
   return {
     ...snakeKeys(rest),
     tool_calls: slimCalls(toolCalls, writing, isNeeded),
     results: results.map((result) => slimResult(result, writing, isNeeded)),
     errors: errors.map((error) => slimError(error, writing)),
     usage: snakeKeys(usage),
+    ...(policy && { policy: slimPolicy(policy) }),
     outcome: outcome && slimOutcome(outcome, writing.limits.includeContinuationTrace),
   };
 }
@@ -87,15 +89,26 @@ export const readSlimResult = ({
 });
 
 export function readSlimStep(step: SlimStep): AgentStepJSON {
-  const { tool_calls, results, errors, usage, outcome, inputs, children: _, ...rest } = step;
+  const {
+    tool_calls,
+    results,
+    errors,
+    usage,
+    outcome,
+    inputs,
+    policy,
+    children: _,
+    ...rest
+  } = step;
   return {
-    ...camelKeys<Omit<AgentStepJSON, 'toolCalls' | 'results' | 'errors' | 'usage' | 'outcome'>>(
-      rest,
-    ),
+    ...camelKeys<
+      Omit<AgentStepJSON, 'toolCalls' | 'results' | 'errors' | 'usage' | 'outcome' | 'policy'>
+    >(rest),
     toolCalls: tool_calls.map(readSlimCall),
     results: results.map(readSlimResult),
     errors: errors.map((error) => camelKeys<ErrorRecord>(error)),
     usage: camelKeys<Usage>(usage),
+    ...(policy && { policy: readSlimPolicy(policy) }),
     outcome: outcome && readSlimOutcome(outcome),
     ...(inputs && { inputs: readSlimInputs(inputs) }),
   };

@@ -19,6 +19,7 @@ import { SLIM_VERSION, type SlimApproval, type SlimRest, type SlimState } from '
 import type { SlimMessage, SlimStep } from './slim-state.ts';
 import { slimResult, slimStep } from './slim-step.ts';
 import { slimInputs, slimPending } from './slim-inputs.ts';
+import { slimRun } from './slim-records.ts';
 import { snakeKeys } from './snake-keys.ts';
 import { selectTurns } from './turns.ts';
 
@@ -224,6 +225,7 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     succeeded_tools: execution.succeededTools,
     ...(execution.grantLog && { grant_log: execution.grantLog }),
     ...(execution.family && { family: execution.family }),
+    ...(execution.runs && { runs: shown(execution.runs).map(slimRun) }),
     ...(execution.traceparent !== undefined && { traceparent: execution.traceparent }),
     ...(needsCounts(execution) && { failures: slimFailures(execution) }),
     stop_request: shown(execution.stopRequest),

@@ -3,8 +3,13 @@ import { errorCodes } from './refusal.ts';
 import type { Field, Fields } from './fields.ts';
 import type { Route } from './route.ts';
 import { adminSchemas } from './schemas/admin-schemas.ts';
+import { evalSchemas } from './schemas/eval-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
+import { replaySchemas } from './schemas/replay-schemas.ts';
+import { overviewSchemas } from './schemas/overview-schemas.ts';
+import { payloadSchemas } from './schemas/payload-schemas.ts';
+import { messageSchemas } from './schemas/message-schemas.ts';
 import { sessionSchemas } from './schemas/session-schemas.ts';
 import { object, oneOfTexts, record, ref, text } from './schemas/shapes.ts';
 import { version } from './version.ts';
@@ -58,7 +63,12 @@ export function openapiOf(
         ...sessionSchemas,
         ...continuationSchemas,
         ...historySchemas,
+        ...replaySchemas,
+        ...overviewSchemas,
+        ...payloadSchemas,
+        ...messageSchemas,
         ...(hasAdmin && adminSchemas),
+        ...(routes.some(({ path }) => path === '/admin/evals') && evalSchemas),
         ApiError: object({
           error: object({ code: oneOfTexts(errorCodes), message: text }, { details: record }),
         }),

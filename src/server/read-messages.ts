@@ -1,4 +1,5 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { summaryRef } from '../broadcasting/envelope-ref.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
@@ -6,6 +7,8 @@ import type { SessionCompaction } from '../sessions/state-rows.ts';
 import { compactionRow } from '../ui/compaction-row.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
 import { toUiMessages } from '../ui/to-ui-messages.ts';
+import { withRecordEvents, type PlacedStep } from './record-events.ts';
+import { withRecordMarks } from './record-marks.ts';
 
 export interface MessagesQuery {
   readonly before?: number;
@@ -19,10 +22,10 @@ export interface MessagePage {
   readonly before: number | null;
 }
 
-/** Maximum pages of steps for one page of messages; results of missing steps have no duration. */
+/** Maximum pages of steps for one page of messages; rows of missing steps have no marks and events. */
 const MAX_PAGES = 5;
 
-/** Reads one page of the conversation as UI messages, with durations and errors of the tools. */
+/** Reads one page of the conversation as UI messages, with what happened between them. */
 export async function readUiMessages(
   runtime: SessionRuntime,
   sessionId: string,
@@ -30,16 +33,50 @@ export async function readUiMessages(
 ): Promise<MessagePage> {
   const { owner, before, includeReasoning = false } = options;
   const { items, before: earlier } = await runtime.messages(sessionId, options);
-  const hasTools = items.some(({ role }) => role === 'tool');
   const read: StepRead = (range) => runtime.steps(sessionId, { owner, ...range });
-  const steps = hasTools ? await stepsOf(read, items, before) : [];
-  const rows = toUiMessages(items, { steps, includeReasoning });
+  const { forkedFrom: fork, stepCount } = await runtime.get(sessionId, { owner });
+  const placed = await stepsOf(read, items, { before, stepCount });
+  const steps = placed.map(({ step }) => step);
+  const rows = withRecordMarks(toUiMessages(items, { steps, includeReasoning }), steps);
   const start = earlier ?? 0;
   const made = await compactionsSince(runtime, sessionId, owner, start);
   const shown = made.filter(
     ({ messageCount }) => before === undefined || messageCount < start + items.length,
   );
-  return { messages: withCompactions(rows, shown, items, start), before: earlier };
+  const grantsOf = await grantsIn(runtime, sessionId, owner, placed);
+  const all = withCompactions(rows, shown, items, start);
+  return {
+    messages: withRecordEvents({ rows: all, steps: placed, grantsOf, fork }),
+    before: earlier,
+  };
+}
+
+/** Most executions whose grants are read for one page of messages, newest first. */
+const GRANTED_EXECUTIONS = 20;
+
+/** Reads the grants of executions that stopped, from the totals after their last step. */
+async function grantsIn(
+  runtime: SessionRuntime,
+  sessionId: string,
+  owner: string,
+  steps: readonly PlacedStep[],
+): Promise<(executionId: string) => readonly GrantRecord[]> {
+  const stopped = new Set<string>();
+  const last = new Map<string, number>();
+  for (const { step, position } of steps) {
+    if (step.outcome?.shouldContinue === false) stopped.add(step.executionId);
+    last.set(step.executionId, position + 1);
+  }
+  const found = new Map<string, readonly GrantRecord[]>();
+  const now = stopped.size > 0 ? await runtime.accounts(sessionId, { owner }) : null;
+  for (const id of [...stopped].slice(-GRANTED_EXECUTIONS)) {
+    const accounts =
+      now?.execution.id === id
+        ? now
+        : await runtime.accounts(sessionId, { owner, atStep: last.get(id) ?? 0 });
+    found.set(id, accounts?.execution.grantLog ?? []);
+  }
+  return (executionId) => found.get(executionId) ?? [];
 }
 
 /** Most pages of compactions for one page of messages. */
@@ -104,19 +141,25 @@ type StepRead = (range: {
 async function stepsOf(
   read: StepRead,
   messages: readonly MessageJSON[],
-  beforeMessage: number | undefined,
-): Promise<readonly AgentStepJSON[]> {
-  const missing = new Set(messages.flatMap(({ id, role }) => (role === 'tool' ? [id] : [])));
+  at: { readonly before: number | undefined; readonly stepCount: number },
+): Promise<readonly PlacedStep[]> {
+  const missing = new Set(
+    messages.flatMap(({ id, role }) => (role === 'tool' || role === 'assistant' ? [id] : [])),
+  );
   const limit = messages.filter(({ role }) => role === 'assistant').length + 10;
-  const found: AgentStepJSON[] = [];
+  const found: PlacedStep[] = [];
   let range: { readonly before?: number; readonly beforeMessage?: number } =
-    beforeMessage === undefined ? {} : { beforeMessage };
+    at.before === undefined ? {} : { beforeMessage: at.before };
+  let end = at.before === undefined ? at.stepCount : null;
   for (let pages = 0; pages < MAX_PAGES && missing.size > 0; pages += 1) {
     const page = await read({ limit, ...range });
-    found.push(...page.items);
+    // older steps may have been pruned
+    const first = page.before ?? Math.max(0, (end ?? page.items.length) - page.items.length);
+    found.unshift(...page.items.map((step, i) => ({ step, position: first + i })));
     for (const { messageIds } of page.items) for (const id of messageIds) missing.delete(id);
     if (page.before === null) break;
     range = { before: page.before };
+    end = page.before;
   }
   return found;
 }

@@ -4,12 +4,12 @@ import type { AgentEntry } from './agent-entry.ts';
 import type { AgentInfo, ServerInfo } from './api.ts';
 import { version } from './version.ts';
 
-/** Creates the part of `/info` that does not depend on the owner, once. */
+/** Creates the part of `/info` that does not depend on the request, once. */
 export function serverInfo(options: {
   readonly name?: string;
   readonly store?: string;
   readonly agents?: readonly (AnyAgent | AgentEntry)[];
-}): Omit<ServerInfo, 'owner'> {
+}): Omit<ServerInfo, 'owner' | 'isOperator'> {
   const { name = 'onward', store = null, agents = [] } = options;
   return defaultRedactor.value({ name, version, store, agents: agents.map(agentInfo) });
 }

@@ -3,6 +3,7 @@ import type { BroadcastSettings } from '../broadcasting/broadcast-config.ts';
 import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
+import type { EvalReports } from '../evals/eval-reports.ts';
 import type { AgUiServer } from '../ag-ui/ag-ui-server.ts';
 import type { AgentMcpServer } from '../mcp/server/mcp-server.ts';
 import type { GrantPolicy } from '../sessions/grant-policy.ts';
@@ -24,6 +25,11 @@ export interface AgentServerOptions {
    * for every other client (403), or your own response. It reads headers, never the body. Default: no such routes.
    */
   readonly admin?: AdminHook;
+  /**
+   * Enables `GET /admin/evals`, where operators read eval reports, such as `evalReportFolder('.onward/evals')` of
+   * `onward/evals/node`. Needs `admin`. Default: no such routes.
+   */
+  readonly evals?: EvalReports;
   /** Agents that `/info` describes. */
   readonly agents?: readonly (AnyAgent | AgentEntry)[];
   /** Name of the server for `/info`. Default `onward`. */

@@ -1,6 +1,6 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
-import type { Checkpoint, Journal } from '../agent/journal.ts';
+import type { Checkpoint, Journal, SentRequest } from '../agent/journal.ts';
 import type { EventOutlet } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { AnyTool } from '../tools/tool.ts';
@@ -36,6 +36,8 @@ const newFrame = (callId: string | null): AgentFrame => ({
   compactions: 0,
   stored: { messages: 0, steps: 0, compactions: 0 },
   isMidStep: false,
+  sent: null,
+  keptRequest: null,
   saved: null,
 });
 
@@ -89,6 +91,10 @@ export class AgentJournal implements Journal {
     return findEarlierResult(this.#run.reader, { sessionId, agentId, messageId });
   }
 
+  sent(sent: SentRequest): void {
+    this.#frame.sent = sent;
+  }
+
   start(
     callId: string,
     tool: AnyTool,
@@ -99,6 +105,10 @@ export class AgentJournal implements Journal {
     const again = tool.idempotent || tool.agent !== undefined || isContinued;
     this.#stageCall(callId, tool.name, 'started', null, again);
     return this.#writer.commit();
+  }
+
+  keep(checkpoint: Checkpoint): void {
+    this.#stageCheckpoint(checkpoint);
   }
 
   answered(inputIds: readonly string[], tool: string, checkpoint: Checkpoint): void {

@@ -1,11 +1,13 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
+import type { SentRequest } from '../agent/journal.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { logBody, type OutcomePlace } from './event-log.ts';
 import { storedCompaction } from './earlier-result.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
+import type { StepRequest, StoredRequest } from './requests/stored-request.ts';
 import type { AgentRow, CompactionRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
 import {
@@ -33,6 +35,10 @@ export interface AgentFrame {
   stored: FrameCounts;
   /** Whether an earlier try began the current step. */
   isMidStep: boolean;
+  /** The request of the newest model call; null if this run made none. */
+  sent: SentRequest | null;
+  /** The record of the request of the step that an earlier run began. */
+  readonly keptRequest: StepRequest | null;
   /** The newest state in the store. */
   saved: StagedState | null;
 }
@@ -43,6 +49,19 @@ interface StagedState {
   readonly state: AgentState;
   /** Messages of the current step that are not in the state yet. */
   readonly pending: readonly Message[];
+  /** The request of the unfinished step; absent without one. */
+  readonly sent?: StagedRequest;
+}
+
+/** The request of a step, or its record from an earlier run. */
+interface StagedRequest {
+  readonly sent: SentRequest | null;
+  readonly kept: StoredRequest | null;
+}
+
+function requestOf({ sent, keptRequest }: AgentFrame, step: AgentStep): StagedRequest {
+  const kept = keptRequest?.step === step.id ? keptRequest.request : null;
+  return { sent: sent?.stepId === step.id ? sent : null, kept };
 }
 
 export type StagedCall = Pick<CallWrite, 'callId' | 'tool' | 'state'> & {
@@ -62,7 +81,12 @@ export interface StagedEvent {
 export class CommitBatch {
   readonly states: Map<AgentFrame, StagedState> = new Map();
   readonly messages: { frame: AgentFrame; position: number; message: Message }[] = [];
-  readonly steps: { frame: AgentFrame; position: number; step: AgentStep; mark: ForkPoint }[] = [];
+  readonly steps: (StagedRequest & {
+    frame: AgentFrame;
+    position: number;
+    step: AgentStep;
+    mark: ForkPoint;
+  })[] = [];
   readonly compactions: { frame: AgentFrame; position: number; compaction: StoredCompaction }[] =
     [];
   readonly calls: StagedCall[] = [];
@@ -91,7 +115,8 @@ export class CommitBatch {
   /** Adds the messages, steps and compactions that are not staged yet, and replaces an earlier state of the same agent. */
   addState(frame: AgentFrame, state: AgentState, pending: readonly Message[] = []): void {
     const { placement } = frame;
-    this.states.set(frame, { state, pending });
+    const { unfinishedStep: open } = state;
+    this.states.set(frame, { state, pending, ...(open && { sent: requestOf(frame, open) }) });
     const messages = state.messages.slice(frame.messages - placement.messages);
     for (const message of messages)
       this.messages.push({ frame, position: frame.messages++, message });
@@ -101,7 +126,13 @@ export class CommitBatch {
       this.compactions.push({ frame, position: frame.compactions++, compaction: stored });
     }
     for (const step of state.steps.slice(frame.steps - placement.steps)) {
-      this.steps.push({ frame, position: frame.steps++, step, mark: markOf(state, placement) });
+      this.steps.push({
+        ...requestOf(frame, step),
+        frame,
+        position: frame.steps++,
+        step,
+        mark: markOf(state, placement),
+      });
       this.hasWholeStep ||= !frame.isMidStep;
       frame.isMidStep = false;
       for (const call of this.calls)
@@ -169,11 +200,16 @@ export async function commitOf(
       const body = await rows.body('compaction', compaction, scopeOf(frame));
       compactions.push({ agentId: keyOf(frame), position, kind, toPosition, body });
     }
-    for (const { frame, position, step, mark } of part.steps) {
+    for (const { frame, position, step, mark, ...request } of part.steps) {
       const agentId = keyOf(frame);
       outcomes.set(step.outcome, [agentId, position]);
       const body = await rows.body('step', step, scopeOf(frame));
-      const marked = await rows.body('step', mark, scopeOf(frame));
+      const sent = await recordOf(frame, request, writer);
+      const marked = await rows.body(
+        'step',
+        sent ? { ...mark, request: sent } : mark,
+        scopeOf(frame),
+      );
       steps.push({ agentId, position, executionId: step.executionId, body, mark: marked });
     }
   }
@@ -225,12 +261,13 @@ export async function commitOf(
 }
 
 async function headerOf(
-  { callId, placement }: AgentFrame,
-  { state, pending }: StagedState,
+  frame: AgentFrame,
+  { state, pending, sent }: StagedState,
   writer: ExecutionWriter,
 ): Promise<StateHeader> {
+  const { callId, placement } = frame;
   const isRoot = callId === null;
-  const { salt, title } = writer.execution;
+  const { salt, title, origin } = writer.execution;
   const header: { -readonly [K in keyof StateHeader]: StateHeader[K] } = {
     version: 1,
     salt,
@@ -239,6 +276,23 @@ async function headerOf(
     state: headState(state, placement),
   };
   if (isRoot && title !== undefined) header.title = title;
+  if (isRoot && writer.requests.frame !== null) header.requestFrame = writer.requests.frame;
+  if (isRoot && origin !== undefined) header.origin = origin;
   if (pending.length > 0) header.pending = pending;
+  const request = sent && (await recordOf(frame, sent, writer));
+  if (request) header.request = { step: state.unfinishedStep?.id ?? '', request };
   return header;
+}
+
+/** Returns the record of a request; null if the step called no model. */
+async function recordOf(
+  { callId, placement }: AgentFrame,
+  { sent, kept }: StagedRequest,
+  { requests, execution: { executionId } }: ExecutionWriter,
+): Promise<StoredRequest | null> {
+  if (sent === null) return kept;
+  return requests.stored(sent, placement, {
+    scope: callId === null ? '' : executionId,
+    executionId,
+  });
 }

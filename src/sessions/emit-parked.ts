@@ -33,7 +33,7 @@ export async function emitParked(
     error: { type: 'unknown', code: 'parked', message, retryable: false, at },
   } as const;
   const base = { agentId, parentAgentId: null, executionId, index: 0, at };
-  const written = { row, executionId, isNew: false, salt, definition: '' };
+  const written = { row, executionId, isNew: false, salt, definition: null };
   const writer = new ExecutionWriter(worker, new RunSignals(), written);
   writer.publish({ type: 'AgentFailed', ...base, fields }, () => {});
   await writer.commit();

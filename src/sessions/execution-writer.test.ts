@@ -24,7 +24,7 @@ async function harness(faults: (own: SessionStore) => Partial<SessionStore> = ()
   const received: (number | null)[] = [];
   listeners.listen(id, ({ seq }) => received.push(seq));
   const signals = new RunSignals();
-  const written = { row, executionId: 'e', isNew: true, salt: '', definition: '' };
+  const written = { row, executionId: 'e', isNew: true, salt: '', definition: null };
   const writer = new ExecutionWriter({ lookup, listeners }, signals, written);
   const publish = (type: 'AgentStepStarted' | 'StreamChunk'): void => {
     const base = { agentId: 'a', parentAgentId: null, executionId: 'e', index: 0, at: '2026' };

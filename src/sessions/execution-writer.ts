@@ -3,13 +3,14 @@ import { AgentError } from '../errors/agent-error.ts';
 import { isNumbered, type AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote, type EventOutlet } from '../events/event-outlet.ts';
 import { CommitBatch, commitOf, type StagedEvent } from './commit-batch.ts';
-import type { Stay } from './quarantine.ts';
+import { RequestWriter } from './requests/request-writer.ts';
 import { RowWriter } from './row-writer.ts';
 import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { SessionListeners } from './session-listeners.ts';
-import type { SessionRow } from './session-rows.ts';
 import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
+import { runRow } from './run-row.ts';
+import type { WrittenExecution } from './written-execution.ts';
 import type { SessionWorker } from './session-worker.ts';
 import { isRefusedValue } from './stores/store-errors.ts';
 
@@ -25,28 +26,6 @@ const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
   'StreamDiscarded',
 ]);
 
-/** An execution and the position from which its writer continues. */
-export interface WrittenExecution {
-  /** The session as the last commit left it. */
-  readonly row: SessionRow;
-  readonly executionId: string;
-  /** Whether the execution begins now. Its log is empty, and its first event names the previous execution. */
-  readonly isNew: boolean;
-  /** Salt that makes the names of large values impossible to guess. */
-  readonly salt: string;
-  readonly title?: string | undefined;
-  /** Prompt and tools, as JSON. */
-  readonly definition: string;
-  /** Name under which the definition is already stored. */
-  readonly keptDefinition?: string | null;
-  /**
-   * Whether to keep the last text of the model out of the log, because this process does not have its agent's redactor.
-   */
-  readonly hidesText?: boolean;
-  /** The session's stay in this process. A step that it runs alone ends its quarantine. */
-  readonly stay?: Stay;
-}
-
 /**
  * Writes one execution to the store, in order. Rows that are staged in the same tick go into one commit. Listeners get
  * an event only after it is in the log.
@@ -54,14 +33,15 @@ export interface WrittenExecution {
 export class ExecutionWriter implements EventOutlet {
   readonly store: SessionStore;
   readonly rows: RowWriter;
+  readonly requests: RequestWriter;
   readonly signals: RunSignals;
   readonly execution: WrittenExecution;
-  /** Last number in the log when the writer was created. */
+  /** Last number in the log at first. */
   readonly firstSeq: number;
   receipt: CommitReceipt | null = null;
   /** Whether an agent of the session has compactions, which earlier releases would not read. */
   hasCompactions = false;
-  /** Whether the store refused a value for a reason other than its size. */
+  /** Whether the store refused a value, other than for its size. */
   hasUnwritable = false;
   readonly #clock: Clock;
   readonly #listeners: SessionListeners;
@@ -74,27 +54,27 @@ export class ExecutionWriter implements EventOutlet {
   #tail: Promise<void> = Promise.resolve();
   #isWriting = false;
   #isPlanned = false;
-  #definition: string | Promise<string> | null;
+  #definition: string | null;
 
   constructor(
     { lookup, listeners }: Pick<SessionWorker, 'lookup' | 'listeners'>,
     signals: RunSignals,
     execution: WrittenExecution,
   ) {
-    const { row, isNew, salt, keptDefinition = null } = execution;
+    const { row, isNew, salt, named } = execution;
+    const { definition = null, requestFrame = null } = named ?? {};
     this.store = lookup.store;
     this.rows = new RowWriter(lookup.store, salt);
+    this.requests = new RequestWriter(this.rows, requestFrame, definition);
     this.signals = signals;
     this.execution = execution;
     this.firstSeq = isNew ? 0 : row.seq;
-    this.#clock = lookup.clock;
-    this.#listeners = listeners;
+    [this.#clock, this.#listeners] = [lookup.clock, listeners];
     this.#seq = this.#notifiedSeq = this.firstSeq;
     this.#revision = row.revision;
-    this.#definition = keptDefinition;
+    this.#definition = execution.definition === null ? definition : null;
   }
 
-  /** Rows that are staged for the next commit. */
   get batch(): CommitBatch {
     return this.#batch;
   }
@@ -155,8 +135,7 @@ export class ExecutionWriter implements EventOutlet {
 
   /** Resolves when everything staged up to now is in the store. */
   commit(): Promise<void> {
-    const { failure } = this.signals;
-    if (failure) return Promise.reject(failure);
+    if (this.signals.failure) return Promise.reject(this.signals.failure);
     const batch = this.#batch;
     if (batch.written === null) {
       batch.written = this.#tail.then(() => this.#write(batch));
@@ -166,11 +145,9 @@ export class ExecutionWriter implements EventOutlet {
   }
 
   /** Returns the name of the stored prompt and tools. They are written with the first commit that has a state. */
-  definition(): string | Promise<string> {
-    this.#definition ??= this.rows
-      .keep(this.execution.definition, '')
-      .then((name) => (this.#definition = name));
-    return this.#definition;
+  async definition(): Promise<string | null> {
+    const { definition } = this.execution;
+    return (this.#definition ??= definition && (await this.requests.definition(definition)));
   }
 
   async #write(batch: CommitBatch): Promise<void> {
@@ -193,6 +170,8 @@ export class ExecutionWriter implements EventOutlet {
     const place = this.#closed.indexOf(batch);
     if (place !== -1) return this.#closed.splice(0, place + 1);
     this.#batch = new CommitBatch();
+    // a command is done with the first state that has what it asked for
+    if (batch.states.size === 0) [this.#batch.done, batch.done] = [batch.done, undefined];
     return [...this.#closed.splice(0), batch];
   }
 
@@ -230,15 +209,19 @@ export class ExecutionWriter implements EventOutlet {
       // caused by the content: another try would fail the same way
       throw AgentError.is(error, 'state_too_large') ? error : notWritable(error);
     });
-    const { done, end, blobs = [] } = commit;
     const isCleared = stay?.isAlone === true && parts.some(({ hasWholeStep }) => hasWholeStep);
     if (isCleared) commit.endsQuarantine = true;
-    if (done !== undefined || end !== undefined) commit.at = isoTime(this.#clock.now());
-    if (end !== undefined) signals.isEnding = true;
+    if (commit.done !== undefined || commit.end !== undefined)
+      commit.at = isoTime(this.#clock.now());
+    if (commit.end !== undefined) {
+      signals.isEnding = true;
+      const run = await runRow(parts, this, commit.at ?? '');
+      if (run) commit.run = run;
+    }
     const receipt = await this.#sent(commit);
     this.#revision += 1;
     this.receipt = receipt;
-    rows.stored(blobs);
+    rows.stored(commit.blobs ?? []);
     for (const part of parts) part.keep();
     if (isCleared) stay.share();
     if (receipt.stopReason !== null || receipt.pauseReason !== null) signals.signalled(receipt);
@@ -281,7 +264,8 @@ export class ExecutionWriter implements EventOutlet {
     if (!isOfContent(error)) throw error;
     this.hasUnwritable ||= error.code !== 'state_too_large';
     this.rows.takeBlobs();
-    this.#definition = null;
+    this.requests.forget();
+    if (this.execution.definition !== null) this.#definition = null;
   }
 }
 
@@ -290,7 +274,7 @@ const withFields = (note: EventNote, fields: object): EventNote => ({
   fields: { ...note.fields, ...fields },
 });
 
-/** Replaces the arguments in an event, because they may be the value that cannot be written. */
+/** Replaces the arguments in an event: they may be the value that cannot be written. */
 const withoutArgs = (note: EventNote): EventNote =>
   'args' in note.fields
     ? withFields(note, { args: { omitted: 'The arguments could not be stored.' } })

@@ -47,11 +47,13 @@ async function forkRow(
     ...found.execution,
     id: forkedFrom && uuid(),
     // includes grants after the step, so that a fork cannot be granted them again
-    ...(await grantLogOf(reader, source, head, forkedFrom)),
+    ...(await logsOf(reader, source, head, forkedFrom, at?.step.number)),
   };
   const state = { ...found, execution, agentId: uuid() };
   const { compactions = 0 } = at ? at.mark : head;
   const counted = { compactions: compactions || undefined };
+  const createdAt = isoTime(lookup.clock.now());
+  const step = at?.number ?? source.stepCount;
   return {
     id,
     owner: source.owner,
@@ -64,31 +66,38 @@ async function forkRow(
       ...counted,
       pending: undefined,
       forkedFrom,
+      origin: { sessionId: source.id, step, at: createdAt },
       state,
     }),
     messageCount: at?.mark.messages ?? source.messageCount,
-    stepCount: at?.number ?? source.stepCount,
+    stepCount: step,
     compactionCount: compactions,
-    createdAt: isoTime(lookup.clock.now()),
+    createdAt,
     ...requirementOf(state, compactions > 0),
   };
 }
 
-/** Returns all grants to an execution that are in the store. */
-async function grantLogOf(
+/** Returns all grants to an execution that are in the store, and its runs up to a step. */
+async function logsOf(
   reader: RowReader,
   source: SessionRow,
   { state }: StateHeader,
   executionId: string,
-): Promise<Pick<Execution, 'grantLog'>> {
-  if (state.execution.id === executionId) return logIn(state.execution);
+  step: number = Number.POSITIVE_INFINITY,
+): Promise<Pick<Execution, 'grantLog' | 'runs'>> {
+  if (state.execution.id === executionId) return logsIn(state.execution, step);
   const rows = await reader.store.steps(source.id, '', { executionId, limit: 1 });
   const [mark] = await reader.values<ForkPoint>(rows.map((row) => ({ body: row.mark })));
-  return mark ? logIn(mark.execution) : {};
+  return mark ? logsIn(mark.execution, step) : {};
 }
 
-const logIn = ({ grantLog }: Execution): Pick<Execution, 'grantLog'> =>
-  grantLog === undefined ? {} : { grantLog };
+const logsIn = (
+  { grantLog, runs }: Execution,
+  step: number,
+): Pick<Execution, 'grantLog' | 'runs'> => ({
+  ...(grantLog && { grantLog }),
+  ...(runs && { runs: runs.filter(({ afterStep }) => afterStep < step) }),
+});
 
 interface StepAt {
   readonly number: number;

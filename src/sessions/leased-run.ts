@@ -116,16 +116,18 @@ export class LeasedRun {
   }
 
   #writerFor(loaded: LoadedSession, task: Task): ExecutionWriter {
-    const { salt, title, definition } = loaded.head;
+    const { salt, title, origin } = loaded.head;
     const writer = new ExecutionWriter(this.#worker, this.#signals, {
       row: this.#row,
       executionId: task.executionId,
       isNew: task.kind === 'run',
       salt,
       title: title ?? this.#titleOf(loaded, task),
-      definition: JSON.stringify(this.#agent.definition),
-      // the prompt and tools that the model got stay as they were
-      keptDefinition: this.#known === null ? definition : null,
+      ...(this.#known && { model: this.#known.model }),
+      origin,
+      // without the agent, the prompt and tools that the model got stay as they were
+      definition: this.#known === null ? null : this.#agent.definition,
+      named: loaded.head,
       hidesText: this.#known === null,
       stay: this.#stay,
     });

@@ -2,6 +2,7 @@ import type { Compaction } from '../agent/compaction.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { ROWS_AT_ONCE, type RowReader } from './row-reader.ts';
 import type { CompactionRow, MessageRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 import { loadedCompaction, type StoredCompaction } from './state-rows.ts';
 
 /** How much of a session is read: its newest messages and, if it continues, all of its last execution. */
@@ -154,12 +155,24 @@ class ConversationLoading {
     return rows.slice(rows.findLastIndex(({ role }, i) => i < start && role !== 'tool'));
   }
 
-  async #leading(before: number, first: MessageRow | undefined): Promise<readonly MessageRow[]> {
+  #leading(before: number, first: MessageRow | undefined): Promise<readonly MessageRow[]> {
     const { sessionId, agentId } = this.#of;
-    const { store } = this.#reader;
-    const system = await store.messages(sessionId, agentId, { before, role: 'system' });
-    if (first?.role === 'user') return system;
-    const turn = await store.messages(sessionId, agentId, { before, role: 'user', limit: 1 });
-    return [...system, ...turn].toSorted((a, b) => a.position - b.position);
+    return leadingRows(this.#reader.store, { sessionId, agentId, before, first });
   }
+}
+
+/** Reads what is sent from before the loaded part: instructions, and the user message of a turn that it cuts. */
+export async function leadingRows(
+  store: SessionStore,
+  given: Pick<StoredConversation, 'sessionId' | 'agentId'> & {
+    readonly before: number;
+    /** The first loaded message. */
+    readonly first: MessageRow | undefined;
+  },
+): Promise<readonly MessageRow[]> {
+  const { sessionId, agentId, before, first } = given;
+  const system = await store.messages(sessionId, agentId, { before, role: 'system' });
+  if (first?.role === 'user') return system;
+  const turn = await store.messages(sessionId, agentId, { before, role: 'user', limit: 1 });
+  return [...system, ...turn].toSorted((a, b) => a.position - b.position);
 }

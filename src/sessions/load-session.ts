@@ -77,22 +77,23 @@ class Loading {
   /** Loads one agent with the agents that run inside its open calls. */
   async agent(
     key: string,
-    { state, seed, pending = [], forkedFrom, compactions: made = 0 }: StateHeader,
+    { state, seed, pending = [], forkedFrom, compactions: made = 0, request }: StateHeader,
     counts: Counts,
     agents: readonly AgentRow[],
     callId: string | null,
   ): Promise<{ readonly json: AgentStateJSON; readonly frame: AgentFrame }> {
-    const { messages, compactions, offset, leading } = seed
-      ? newConversation(seed)
-      : await loadConversation(this.#reader, this.#window, {
-          sessionId: this.#sessionId,
-          agentId: key,
-          messageCount: counts.messageCount,
-          compactionCount: made,
-          firstNeeded: this.#needsAll(state.status)
-            ? state.execution.firstMessage
-            : counts.messageCount,
-        });
+    const { messages, compactions, offset, leading } =
+      seed || counts.messageCount === 0
+        ? newConversation(seed ?? [])
+        : await loadConversation(this.#reader, this.#window, {
+            sessionId: this.#sessionId,
+            agentId: key,
+            messageCount: counts.messageCount,
+            compactionCount: made,
+            firstNeeded: this.#needsAll(state.status)
+              ? state.execution.firstMessage
+              : counts.messageCount,
+          });
     const steps = (await this.#steps(key, state, counts)).map((step) =>
       step.executionId === forkedFrom ? { ...step, executionId: state.execution.id } : step,
     );
@@ -128,6 +129,8 @@ class Loading {
       ...stored,
       stored,
       isMidStep: unfinishedStep !== null,
+      sent: null,
+      keptRequest: request ?? null,
       saved: null,
     };
     return { json, frame };
@@ -143,6 +146,7 @@ class Loading {
     { execution, status }: StateHeader['state'],
     { stepCount }: Counts,
   ): Promise<readonly AgentStepJSON[]> {
+    if (stepCount === 0) return [];
     const range = this.#needsAll(status)
       ? { from: Math.max(0, stepCount - execution.stepCount) }
       : { from: Math.max(0, stepCount - 1) };
@@ -202,6 +206,7 @@ class Loading {
         ...account,
         ...(late !== noSpending && {
           modelUsage: unfinishedStep.modelUsage ?? unfinishedStep.usage,
+          family: addShares(unfinishedStep.family, late.shares),
         }),
         results,
         children: Object.fromEntries(children),

@@ -111,11 +111,6 @@ export class RowReader {
     );
   }
 
-  /** Reads one large value by its name. */
-  async large(hash: string): Promise<string | null> {
-    return (await this.#large([hash])).get(hash) ?? null;
-  }
-
   #readable<T>(read: () => T): T {
     try {
       return read();
@@ -142,7 +137,7 @@ export class RowReader {
 
   async #filled<T>(rows: readonly PackedRow[]): Promise<readonly T[]> {
     const hashes = hashesOf(rows);
-    const large = hashes.length === 0 ? new Map<string, string>() : await this.#large(hashes);
+    const large = hashes.length === 0 ? new Map<string, string>() : await this.large(hashes);
     const pause = pacer(this.#owner);
     const values: unknown[] = [];
     for (const row of rows)
@@ -163,12 +158,12 @@ export class RowReader {
   async #sizeOf({ refs }: PackedRow): Promise<number> {
     let size = 0;
     for (const [, hash] of refs)
-      for (const text of (await this.#large([hash])).values()) size += text.length;
+      for (const text of (await this.large([hash])).values()) size += text.length;
     return size;
   }
 
   /** Reads large values a few at a time, so that a large read does not block the event loop. */
-  async #large(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  async large(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { codec } = this.store;
     const pause = pacer(this.#owner);
     const large = new Map<string, string>();

@@ -37,6 +37,16 @@ export class RowWriter {
     return this.#keeper(scope)(text);
   }
 
+  /** Returns the name that a text is, or would be, stored under. */
+  name(text: string): string {
+    return this.#nameOf(JSON.stringify(text));
+  }
+
+  /** Whether a large value of the whole session is in the store already. */
+  isStored(name: string): boolean {
+    return this.#known.has(`/${name}`);
+  }
+
   /** Removes and returns the large values for the next commit. */
   takeBlobs(): BlobRow[] {
     const blobs = this.#blobs;
@@ -45,7 +55,7 @@ export class RowWriter {
   }
 
   /** Marks the large values of a written commit as stored, so that they are not sent again. */
-  stored(blobs: readonly BlobRow[]): void {
+  stored(blobs: readonly Pick<BlobRow, 'scope' | 'hash'>[]): void {
     for (const { scope, hash } of blobs) this.#known.add(`${scope}/${hash}`);
   }
 
@@ -64,11 +74,15 @@ export class RowWriter {
     return text;
   }
 
+  #nameOf(json: string): string {
+    return sha256(`${this.#salt}:${json}`);
+  }
+
   #keeper(scope: string): KeepLarge {
     return async (text) => {
       // as JSON, because a text may have characters that a column or a digest cannot represent
       const json = JSON.stringify(text);
-      const hash = sha256(`${this.#salt}:${json}`);
+      const hash = this.#nameOf(json);
       const has = (in_: string): boolean =>
         this.#known.has(`${in_}/${hash}`) ||
         this.#blobs.some((blob) => blob.scope === in_ && blob.hash === hash);

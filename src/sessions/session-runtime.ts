@@ -2,6 +2,7 @@ import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
+import { onDemand } from '../on-demand.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, approvalOf, resumeSession } from './answer-calls.ts';
@@ -13,8 +14,10 @@ import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
+import { beginSession, keepBegin } from './begin-session.ts';
+import type { ModelCallOptions, StoredModelCall } from './requests/read-model-call.ts';
 import { createSession } from './create-session.ts';
-import { readCompactions, type SessionCompaction } from './read-compactions.ts';
+import { readCompactions, type SessionCompaction as Compacted } from './read-compactions.ts';
 import { pauseRequest, requestSession, retryRequest, stopRequest } from './request-session.ts';
 import { sendMessage } from './send-message.ts';
 import { SessionLookup } from './session-lookup.ts';
@@ -39,16 +42,18 @@ import type {
   SessionRuntimeOptions,
   StopSessionOptions,
 } from './session-options.ts';
-import { readEvents, readMessages, readSteps, type LogPageOptions } from './session-reads.ts';
-import type { HistoryPage, LogPage, PageOptions, StepPageOptions } from './session-reads.ts';
+import { readEvents, readMessages, readSteps } from './session-reads.ts';
+import type { HistoryPage as Page, LogPage, LogPageOptions } from './session-reads.ts';
+import type { PageOptions, StepPageOptions } from './session-reads.ts';
 import { readAccounts, type Accounts, type AccountsOptions } from './step-marks.ts';
 import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
 import type { Session } from './session.ts';
 import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
-import type { SessionRow } from './session-rows.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
 import { upkeepRequest } from './upkeep-request.ts';
+
+type Of<Options> = OwnerOptions & Options;
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
 export class SessionRuntime<const out Agents extends readonly AnyAgent[] = readonly AnyAgent[]> {
@@ -68,13 +73,14 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
     this.#worker = new SessionWorker(this.#lookup, options);
     this.#feeds = new SessionFeeds(this, this.#lookup, this.#worker.live);
+    keepBegin(this, (...given) => beginSession(this.#lookup, this.#worker, ...given));
   }
 
   /** Makes a session; `id` and all methods are on what it returns. `agent` is required where the runtime has several. */
   async create<const N extends NameOf<Agents> = NameOf<Agents>>(
     options: CreateOptions<N> & NamedAgent<N>,
   ): Promise<HandleOf<Agents, N>> {
-    const id = await createSession(this.#lookup, options);
+    const { id } = await createSession(this.#lookup, options);
     return this.session<N>(id, { owner: options.owner });
   }
 
@@ -174,7 +180,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#result(sessionId, { owner, wait: true }, executionId ?? null);
   }
 
-  /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
+  /** A new session with this one's history up to a step (from 1); default: all of it. */
   async fork(sessionId: string, options: ForkOptions): Promise<Session> {
     return this.get(await forkSession(this.#lookup, sessionId, options), options);
   }
@@ -215,46 +221,39 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /** Reads the conversation, newest page first. A page has at most a million characters, or one message. */
-  async messages(
-    sessionId: string,
-    options: OwnerOptions & PageOptions,
-  ): Promise<HistoryPage<MessageJSON>> {
+  async messages(sessionId: string, options: Of<PageOptions>): Promise<Page<MessageJSON>> {
     return readMessages(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** The steps with all their evaluations, newest page first, bounded like `messages`. */
-  async steps(
-    sessionId: string,
-    options: OwnerOptions & StepPageOptions,
-  ): Promise<HistoryPage<AgentStepJSON>> {
+  async steps(sessionId: string, options: Of<StepPageOptions>): Promise<Page<AgentStepJSON>> {
     return readSteps(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
+  /** Reads how the model was called in one step: its exact request, secrets and all. For server code only. */
+  async modelCall(sessionId: string, options: Of<ModelCallOptions>): Promise<StoredModelCall> {
+    const { readModelCall } = await onDemand(import('./requests/read-model-call.ts'));
+    return readModelCall(this.#lookup, await this.#owned(sessionId, options), options);
+  }
+
   /** Reads the compactions of the conversation, newest page first. Positions are those of `messages`. */
-  async compactions(
-    sessionId: string,
-    options: OwnerOptions & PageOptions,
-  ): Promise<HistoryPage<SessionCompaction>> {
+  async compactions(sessionId: string, options: Of<PageOptions>): Promise<Page<Compacted>> {
     return readCompactions(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
-  async accounts(
-    sessionId: string,
-    options: OwnerOptions & AccountsOptions,
-  ): Promise<Accounts | null> {
+  async accounts(sessionId: string, options: Of<AccountsOptions>): Promise<Accounts | null> {
     return readAccounts(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /** Returns the events of an execution after the sequence number `after`, for a client that was away. */
-  async events(sessionId: string, options: OwnerOptions & LogPageOptions): Promise<LogPage> {
+  async events(sessionId: string, options: Of<LogPageOptions>): Promise<LogPage> {
     return readEvents(this.#lookup, await this.#owned(sessionId, options), options);
   }
 
   /**
-   * The log of a session from a position on, then what happens, whichever process works on it: each event once and in
-   * order. A pause or an end of a run does not end it; a deleted session, `close` and the signal do. A slow reader loses
-   * chunks of text alone. Leaving it stops nothing.
+   * Yields the log from a position on, then what happens in any process: each event once and in order. A deleted session,
+   * `close` and the signal end it; the end of a run does not. A slow reader loses chunks of text alone.
    */
   follow(sessionId: string, options: FollowOptions): AsyncIterable<FollowedEvent> {
     return followSession(this.#feeds, sessionId, options);
@@ -280,7 +279,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#worker.listeners.listen(row.id, listener);
   }
 
-  #owned(sessionId: string, { owner }: OwnerOptions): Promise<SessionRow> {
+  #owned(sessionId: string, { owner }: OwnerOptions): ReturnType<SessionLookup['owned']> {
     return this.#lookup.owned(sessionId, owner);
   }
 

@@ -12,12 +12,13 @@ import { shownApprovals, type ApprovalRedactors } from '../events/shown-approval
 import { shownInputs } from '../events/shown-inputs.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
+import type { Attention } from './attention.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
 import { shownRow, type ImportNote, type SessionImport } from './imported-session.ts';
 import { lastRetryOf, type RetryRecord } from './retry-record.ts';
-import type { SessionPhase, SessionRow } from './session-rows.ts';
+import type { RunFacts, SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
-import type { StateHeader } from './state-rows.ts';
+import type { SessionOrigin, StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
 /** A session without its history, as clients see it. Secrets are redacted. */
@@ -42,6 +43,8 @@ export interface Session<Output = unknown, Name extends string = string> {
   readonly lastRetry: RetryRecord | null;
   /** The current execution, otherwise the last one. */
   readonly executionId: string | null;
+  /** The session and step from which it was forked; null for one that was not. */
+  readonly forkedFrom: SessionOrigin | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly messageCount: number;
@@ -69,6 +72,10 @@ export interface Session<Output = unknown, Name extends string = string> {
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
   readonly outcome: ContinuationOutcome | null;
+  /** In lists, facts of its newest run record; null if there is none. */
+  readonly run?: RunFacts | null;
+  /** In lists, why it needs a person; null if it does not. */
+  readonly attention?: Attention | null;
   /** Output of an ended execution, as stored: dates are text. */
   readonly output: Output | null;
   readonly metadata: JsonObject;
@@ -84,7 +91,7 @@ export function sessionOf(
   redactors: ApprovalRedactors,
 ): Session {
   const { own: redactor } = redactors;
-  const { state, seed, title, imported } = head;
+  const { state, seed, title, origin, imported } = head;
   const row = shownRow(stored, head);
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
@@ -115,6 +122,7 @@ export function sessionOf(
     parkedAt: row.parkedAt,
     lastRetry: lastRetryOf(row),
     executionId: executionId || null,
+    forkedFrom: origin ?? null,
     createdAt,
     updatedAt,
     messageCount: seed?.length ?? row.messageCount,

@@ -8,6 +8,7 @@ import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 import type { ImportNote } from './imported-session.ts';
+import type { StepRequest, StoredRequest } from './requests/stored-request.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /**
@@ -25,6 +26,14 @@ export interface Placement {
 
 export const wholeConversation: Placement = { messages: 0, steps: 0, compactions: 0, leading: 0 };
 
+/** The session and step from which a session was forked. */
+export interface SessionOrigin {
+  readonly sessionId: string;
+  /** Number of copied steps. */
+  readonly step: number;
+  readonly at: string;
+}
+
 /** A state without its history, as the store keeps it in one row. */
 export interface StateHeader {
   readonly version: 1;
@@ -32,18 +41,24 @@ export interface StateHeader {
   readonly salt: string;
   /** Name of the large value that holds prompt and tools. */
   readonly definition: string | null;
+  /** Name of the large value that holds the parts of requests beside messages; left out while there is none. */
+  readonly requestFrame?: string;
   /** Title from the first user message, redacted; left out while there is none. */
   readonly title?: string;
   /** Messages that the session was created with, until the first run writes them as rows. */
   readonly seed?: readonly MessageJSON[];
   /** The execution of another session that this one continues under its own id. */
   readonly forkedFrom?: string;
+  /** The session and step from which this one was forked; left out for one that was not, and by release 0.1.0. */
+  readonly origin?: SessionOrigin;
   /** Number of compactions; left out while there are none. */
   readonly compactions?: number;
   /** Set on an imported session, which is read-only. */
   readonly imported?: ImportNote;
   /** Messages of the current step. They become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
+  /** The request of the unfinished step. */
+  readonly request?: StepRequest;
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps' | 'compactions'>;
 }
 
@@ -54,6 +69,8 @@ export interface ForkPoint {
   readonly compactions?: number;
   readonly execution: Execution;
   readonly info: SessionInfo;
+  /** How the model was called in this step; absent if it was not, and in rows of earlier releases. */
+  readonly request?: StoredRequest;
 }
 
 export function headState(state: AgentState, placement: Placement): StateHeader['state'] {
@@ -207,9 +224,16 @@ const noCount = {};
 export const markOf = (state: AgentState, placement: Placement): ForkPoint => ({
   messages: state.messages.length + placement.messages,
   ...compactionCount(state, placement),
-  execution: placed(state.execution, placement),
+  execution: placed(withRunsAtEnd(state), placement),
   info: state.info,
 });
+
+/** The totals for a mark: only the end of a run has the list of runs, so that marks stay small. */
+function withRunsAtEnd({ status, execution }: AgentState): Execution {
+  if (execution.runs === undefined || status !== 'in_progress') return execution;
+  const { runs: _, ...rest } = execution;
+  return rest;
+}
 
 /**
  * Returns the role under which a message is stored. A history window keeps `system` rows; a `user` row begins a turn,

@@ -19,7 +19,7 @@ export {
 export { mockTool, type MockResult, type MockTool } from './mock-tool.ts';
 export { recordModel, type RecordOptions } from './record-model.ts';
 export { rehearse, type RehearseOptions } from './rehearse.ts';
-export { replayModel, type ReplayedModel, type ReplayOptions } from './replay-model.ts';
+export { replayModel, type ReplayedModel, type CassetteOptions } from './replay-model.ts';
 export { ScenarioStep, type ScenarioExtras, type ScriptedCall } from './scenario-step.ts';
 export {
   type CallOutline,

@@ -1,5 +1,41 @@
 export { type TraceCall } from './read-nested.ts';
 export { readTrace, type ReadTraceOptions } from './read-trace.ts';
+export { compareRuns, type CompareOptions, type RunPlace } from './compare/read-comparison.ts';
+export type {
+  Cause,
+  ComparedAnswer,
+  ComparedRow,
+  ComparedRun,
+  ComparedSame,
+  ComparedStep,
+  Comparison,
+  Difference,
+  DifferenceKind,
+  RequestPlace,
+} from './compare/comparison.ts';
+export { readModelCall, type ModelCallQuery } from './payloads/read-model-call.ts';
+export { readPayload, type PayloadQuery, type PayloadRange } from './payloads/read-payload.ts';
+export { readToolCalls } from './payloads/read-tool-calls.ts';
+export type { StepPlace } from './payloads/step-place.ts';
+export type { PayloadText } from './payloads/payload-text.ts';
+export type {
+  ModelAttempt,
+  ModelCallDocument,
+  PartChange,
+  PayloadCall,
+  RequestCompaction,
+  RequestDocument,
+  RequestMessage,
+  RequestMessages,
+  RequestPart,
+  ResponseDocument,
+} from './payloads/model-call-document.ts';
+export type {
+  ArgumentEdit,
+  ToolAttempt,
+  ToolCallDocument,
+  ToolCallsDocument,
+} from './payloads/tool-call-document.ts';
 export { reasonText } from './reason-text.ts';
 export {
   searchSessions,

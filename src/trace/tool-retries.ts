@@ -19,7 +19,19 @@ export type Retries = ReadonlyMap<string, NonNullable<TraceBar['retry']>>;
 /** Returns calls that retry a failed call of the same tool in the previous step, by call id. */
 export function retriesIn(steps: readonly StepWithCalls[]): Retries {
   const retries = new Map<string, { readonly number: number; readonly limit: number | null }>();
-  let before: StepWithCalls | null = null;
+  for (const [id, { failed, step }] of retriedIn(steps)) {
+    const number = (retries.get(failed)?.number ?? 0) + 1;
+    retries.set(id, { number, limit: limitOf(step) });
+  }
+  return retries;
+}
+
+/** Returns the failed call that a call retries, with its step, by the id of the new call; in order. */
+export function retriedIn<S extends StepWithCalls>(
+  steps: readonly S[],
+): ReadonlyMap<string, { readonly failed: string; readonly step: S }> {
+  const retried = new Map<string, { readonly failed: string; readonly step: S }>();
+  let before: S | null = null;
   for (const step of steps) {
     // a failed or interrupted model call in between requested nothing
     if (step.toolCalls.length === 0) {
@@ -31,12 +43,11 @@ export function retriesIn(steps: readonly StepWithCalls[]): Retries {
       const index = indexOfRetry(open, failed);
       if (index === -1) continue;
       const [again] = open.splice(index, 1) as [Call]; // found in the list
-      const number = (retries.get(failed.id)?.number ?? 0) + 1;
-      retries.set(again.id, { number, limit: limitOf(before) });
+      if (before) retried.set(again.id, { failed: failed.id, step: before });
     }
     before = step;
   }
-  return retries;
+  return retried;
 }
 
 function failedCalls(step: StepWithCalls | null): readonly Call[] {

@@ -98,7 +98,9 @@ export function traceOf(records: TraceRecords): Trace {
       ...(session.imported && { imported: session.imported }),
     }),
     grants: accounts?.grants ?? {},
-    ...(nested && { nested: { callId: nested.callId, above: nested.above } }),
+    ...(nested && {
+      nested: { agentId: nested.agentId, callId: nested.callId, above: nested.above },
+    }),
   };
 }
 

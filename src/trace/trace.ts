@@ -39,6 +39,8 @@ export interface Trace {
 
 /** The place of a nested agent in its execution. */
 export interface TraceNesting {
+  /** Id with which steps and payloads of the agent are read. */
+  readonly agentId: string;
   /** The call that runs it. */
   readonly callId: string;
   /** The agents above it, the session's own agent first. */

@@ -9,6 +9,7 @@ import {
   applyToolStarted,
 } from './apply-tools.ts';
 import { compactionRow } from './compaction-row.ts';
+import { eventId, eventRow } from './event-row.ts';
 import { findInTurn, inserted, rowOf, reachOf } from './message-list.ts';
 import {
   entered,
@@ -47,6 +48,8 @@ export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSna
       return applyInput(on, envelope);
     case 'agent.context.compacted':
       return applyCompaction(on, envelope);
+    case 'agent.model.fallback':
+      return applyFallback(on, envelope);
     case 'agent.stream.discarded':
       return { ...on, run: withDiscard(on.run, envelope) };
     default:
@@ -67,9 +70,15 @@ function applyMessage(snapshot: OnRun, envelope: EnvelopeOf<'agent.message'>): L
   const { rows, run } = snapshot;
   const { payload, timestamp, agent_id } = envelope;
   const { message_id: id, role, step } = payload;
-  const { reasoning } = payload;
+  const { reasoning, files } = payload;
   const said = rowOf({ id, role, timestamp }, payload.content);
-  const row = reasoning ? { ...said, metadata: { ...said.metadata, reasoning } } : said;
+  const row =
+    reasoning || files
+      ? {
+          ...said,
+          metadata: { ...said.metadata, ...(reasoning && { reasoning }), ...(files && { files }) },
+        }
+      : said;
   if (role === 'user') {
     const isKnown = rows.some((other) => other.id === id);
     return {
@@ -110,6 +119,19 @@ function applyCompaction(
   });
   const isKnown = rows.some(({ id }) => id === row.id);
   return isKnown ? snapshot : { ...snapshot, rows: inserted(rows, reachOf(rows, run).end, row) };
+}
+
+/** Adds a row for a change of the model, unless the server's record has it already. */
+function applyFallback(
+  snapshot: OnRun,
+  { payload, timestamp }: EnvelopeOf<'agent.model.fallback'>,
+): LogSnapshot {
+  const { rows, run } = snapshot;
+  const { step, from, to, error_code: code } = payload;
+  const id = eventId.fallback(run.id, step);
+  if (rows.some((row) => row.id === id)) return snapshot;
+  const row = eventRow({ id, timestamp, event: { kind: 'fallback', step, from, to, code } });
+  return { ...snapshot, rows: inserted(rows, reachOf(rows, run).end, row) };
 }
 
 function stepStarted(snapshot: OnRun, envelope: EnvelopeOf<'agent.step.started'>): LogSnapshot {

@@ -8,7 +8,8 @@ import {
   type LogSnapshot,
   type UiRun,
 } from './log-snapshot.ts';
-import { stopLine } from './stop-text.ts';
+import { eventId, eventRow } from './event-row.ts';
+import { stopLine, stopText } from './stop-text.ts';
 import type { UiMessage, UiStatusType } from './ui-message.ts';
 import type { UiStop } from './ui-state.ts';
 
@@ -33,11 +34,11 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
   const { payload, timestamp } = envelope;
   const { status } = payload;
   const stepCount = Math.max(run.stepCount, payload.step_count);
-  const stopId = `${run.id}:stop`;
+  const pauseId = `${run.id}:pause`;
   if (status !== 'paused' && !isEnd(status))
     return {
       ...snapshot,
-      rows: without(rows, stopId),
+      rows: withGrant(without(rows, pauseId), run, envelope),
       run: {
         ...run,
         status,
@@ -60,9 +61,11 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
     ...(payload.explanation && { explanation: payload.explanation }),
   };
   const stopped = { ...run, status, stop, stepCount, note: null };
+  const stopId = status === 'paused' ? pauseId : eventId.stop(run.id, payload.step_count);
+  const kept = [pauseId, stopId].reduce(without, rows);
   return {
     ...snapshot,
-    rows: withStopRow(without(rows, stopId), run, stopId, stop),
+    rows: withStopRow(kept, run, stopId, stop),
     run: status === 'paused' ? stopped : { ...stopped, ...ended(run, envelope.agent_id) },
   };
 }
@@ -81,6 +84,20 @@ function ended(
   };
 }
 
+/** Adds the grant that continues the run, unless the server's record has it already. */
+function withGrant(
+  rows: MessageList,
+  run: UiRun,
+  { payload: { grant } }: EnvelopeOf<'agent.status'>,
+): MessageList {
+  if (grant === undefined) return rows;
+  const { amounts, by, authority, at: timestamp } = grant;
+  const id = eventId.grant(run.id, timestamp);
+  if (rows.some((row) => row.id === id)) return rows;
+  const row = eventRow({ id, timestamp, event: { kind: 'grant', amounts, by, authority } });
+  return inserted(rows, reachOf(rows, run).end, row);
+}
+
 function withStopRow(rows: MessageList, run: UiRun, id: string, stop: UiStop): MessageList {
   if (stop.status === 'completed') return rows;
   const { timestamp, stop_reason, resolved_by, remedy, stop_message: reason } = stop;
@@ -92,6 +109,9 @@ function withStopRow(rows: MessageList, run: UiRun, id: string, stop: UiStop): M
     metadata: {
       status_type: stop.status === 'failed' ? 'error' : 'continuation',
       continuation: { should_continue: false, stop_reason, resolved_by, reason, remedy },
+      ...(stop.status !== 'paused' && {
+        event: { kind: 'stop', step: stop.step_count, headline: stopText(stop).title },
+      }),
     },
   };
   return inserted(rows, reachOf(rows, run).end, row);

@@ -8,6 +8,8 @@ export interface LiveCall {
   readonly executionId: string;
   readonly agentId: string;
   readonly id: string;
+  /** Name of the tool; '' from an earlier server. */
+  readonly name: string;
   /** Text by chunk offsets. For an earlier server, which sends no offsets, the fields below are used. */
   readonly grown: GrowingText;
   readonly settled: string;
@@ -27,6 +29,7 @@ export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): 
   executionId: execution_id,
   agentId: agent_id,
   id: payload.tool_call_id,
+  name: payload.tool ?? '',
   grown: noText,
   settled: '',
   recent: [],
@@ -69,9 +72,11 @@ function isFromStart(text: string, call: LiveCall): boolean {
 const argsText = ({ settled, recent }: LiveCall): string =>
   recent.reduce((all, { text }) => all + text, settled);
 
-function partialCall(call: LiveCall): UiToolCall {
+/** A model writes one call after the other: all but the last are complete. */
+function partialCall(call: LiveCall, isLast: boolean): UiToolCall {
   const args = call.grown.text || (call.isWhole ? argsText(call) : '');
-  return { id: call.id, name: '', args, args_summary: args, partial: true };
+  const shown = { id: call.id, name: call.name, args, args_summary: args, partial: true } as const;
+  return isLast ? shown : { ...shown, written: true };
 }
 
 /** Adds unfinished calls to the streamed text of the same message, else to a new row. */
@@ -83,6 +88,10 @@ export function withCallsRow(row: UiMessage | null, calls: readonly LiveCall[]):
     role: 'assistant',
     content: row?.content ?? '',
     timestamp: row?.timestamp ?? first.timestamp,
-    metadata: { ...row?.metadata, streaming: true, tool_calls: calls.map(partialCall) },
+    metadata: {
+      ...row?.metadata,
+      streaming: true,
+      tool_calls: calls.map((call, i) => partialCall(call, i === calls.length - 1)),
+    },
   };
 }

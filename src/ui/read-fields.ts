@@ -56,8 +56,15 @@ const isAction: Check = (value) =>
   isName(value['kind']) &&
   isShort(value['text']) &&
   [value['grant'], value['minimum']].every((grant) => grant === undefined || isAmounts(grant));
-const isAmounts: Check = (value) =>
+export const isAmounts: Check = (value) =>
   isRecord(value) && Object.keys(value).length <= 10 && Object.values(value).every(isAmount);
+/** Whether it is a grant with who gave it. */
+export const isGrant: Check = (value) =>
+  isRecord(value) &&
+  isAmounts(value['amounts']) &&
+  orNull(isName)(value['by']) &&
+  isName(value['authority']) &&
+  isName(value['at']);
 export const isExplanation: Check = (value) =>
   isRecord(value) &&
   isShort(value['headline']) &&

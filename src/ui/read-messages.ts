@@ -1,8 +1,10 @@
 import { isRecord, own } from '../json.ts';
 import { isBounded } from './bounded.ts';
+import { isEvent } from './event-row.ts';
 import {
   fieldsOf,
   isAmount,
+  isCount,
   isName,
   isRemedy,
   isText,
@@ -51,6 +53,14 @@ const isCompaction: Check = (value) =>
   (value['kind'] === 'summary' || value['kind'] === 'tool_results') &&
   ['messages', 'tokens_before', 'tokens_after'].every((name) => isAmount(own(value, name)));
 
+const isApproval: Check = (value) =>
+  isRecord(value) &&
+  ['approved', 'edited', 'denied'].includes(String(value['decision'])) &&
+  orNull(isName)(value['by']) &&
+  isName(value['at']);
+const isRetry: Check = (value) =>
+  isRecord(value) && isCount(value['number']) && orNull(isCount)(value['limit']);
+
 const messageFields: { readonly [F in keyof UiMessage]: Field } = {
   id: must(isName),
   role: must(oneOf(roles)),
@@ -68,6 +78,12 @@ const metadataFields: { readonly [F in keyof UiMetadata]-?: Field } = {
   tool_error: maybe(isText, 'failed'),
   tool_error_code: maybe(isName, undefined),
   tool_duration_ms: maybe(isAmount, undefined),
+  tool_approval: maybe(isApproval, undefined),
+  tool_retry: maybe(isRetry, undefined),
+  files: maybe(isToolFiles, undefined),
+  step: maybe(isCount, undefined),
+  execution_id: maybe(isName, undefined),
+  event: maybe(isEvent, undefined),
   status_type: maybe(oneOf(statusTypes), 'info'),
   continuation: maybe(isContinuation, undefined),
   compaction: maybe(isCompaction, undefined),

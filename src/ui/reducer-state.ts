@@ -117,6 +117,7 @@ export const isTemporary = ({ role, metadata }: UiMessage): boolean =>
   metadata.pending === true ||
   (role === 'status' &&
     metadata.compaction === undefined &&
+    metadata.event === undefined &&
     metadata.status_type !== 'error' &&
     metadata.status_type !== 'continuation');
 

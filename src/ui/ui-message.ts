@@ -1,4 +1,6 @@
 import type { TruncatedValue, WireFile } from '../broadcasting/envelope.ts';
+import type { GrantAuthority } from '../continuation/grant-allowance.ts';
+import type { Grants } from '../continuation/grants.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { JsonValue } from '../json.ts';
@@ -22,6 +24,8 @@ export interface UiToolCall {
   readonly args_summary: string;
   /** Whether the arguments still stream: `args` is the text so far. */
   readonly partial?: true;
+  /** Whether a partial call is complete and waits for the model to finish. */
+  readonly written?: true;
 }
 
 export interface UiContinuation {
@@ -32,7 +36,7 @@ export interface UiContinuation {
   readonly remedy: Remedy | null;
 }
 
-/** An image or a file of a tool result. */
+/** An image or a file of a message. */
 export interface UiToolFile extends WireFile {
   /** Base64 of a small PNG, JPEG, GIF or WebP image, in messages that the server stores. */
   readonly data?: string;
@@ -47,6 +51,60 @@ export interface UiCompaction {
   readonly tokens_after: number;
 }
 
+/** Something that happened between messages: a row with one sentence. */
+export type UiEvent =
+  /** A run stopped; `headline` is the first sentence of its explanation. */
+  | { readonly kind: 'stop'; readonly step: number; readonly headline: string }
+  /** A stopped run was continued. */
+  | {
+      readonly kind: 'grant';
+      readonly amounts: Grants;
+      readonly by: string | null;
+      readonly authority: GrantAuthority;
+    }
+  /** A model failed, and the run continued with another one. */
+  | {
+      readonly kind: 'fallback';
+      readonly step: number;
+      readonly from: string;
+      readonly to: string;
+      readonly code: string;
+    }
+  /** A model call failed; `will_retry` if the run continued. */
+  | {
+      readonly kind: 'failed_call';
+      readonly step: number;
+      readonly attempt: number;
+      readonly code: string;
+      readonly error: string;
+      readonly wait_ms: number;
+      readonly will_retry: boolean;
+    }
+  /** Code of the agent changed what a step sends, such as another model. */
+  | {
+      readonly kind: 'settings';
+      readonly step: number;
+      readonly changes: readonly string[];
+    }
+  /** The session continues from a step of another one. */
+  | { readonly kind: 'fork'; readonly session_id: string; readonly step: number };
+
+/** How a call that needed approval was answered. */
+export interface UiToolApproval {
+  readonly decision: 'approved' | 'edited' | 'denied';
+  /** Null if it is not recorded. */
+  readonly by: string | null;
+  readonly at: string;
+  /** Whether a remembered approval answered. */
+  readonly remembered?: true;
+}
+
+/** Which retry of a failed call it is, and how many are allowed. */
+export interface UiToolRetry {
+  readonly number: number;
+  readonly limit: number | null;
+}
+
 export interface UiMetadata {
   readonly tool_calls?: readonly UiToolCall[];
   readonly tool_call_id?: string;
@@ -58,6 +116,18 @@ export interface UiMetadata {
   /** `denied`, `aborted`, `blocked`, `timeout`, or the code of the error. Absent if the server did not send it. */
   readonly tool_error_code?: string;
   readonly tool_duration_ms?: number;
+  /** From the record: absent while the run is busy, and without an approval. */
+  readonly tool_approval?: UiToolApproval;
+  /** From the record: absent while the run is busy, and on a first attempt. */
+  readonly tool_retry?: UiToolRetry;
+  /** The images and files of a user's message; absent if it has none. */
+  readonly files?: readonly UiToolFile[];
+  /** Number of the step in its execution; from the record. */
+  readonly step?: number;
+  /** The execution of the row; from the record. */
+  readonly execution_id?: string;
+  /** What happened, on a status row. */
+  readonly event?: UiEvent;
   readonly status_type?: UiStatusType;
   readonly continuation?: UiContinuation;
   /** On the status row of a compaction; `content_ref` is the ref of its summary. */

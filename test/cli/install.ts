@@ -21,6 +21,8 @@ export async function install(): Promise<Installed> {
     input: {
       index: 'src/index.ts',
       'testing/index': 'src/testing/index.ts',
+      'evals/index': 'src/evals/index.ts',
+      'evals/node': 'src/evals/node.ts',
       'cli/main': 'src/cli/main.ts',
       'cli/config': 'src/cli/config.ts',
       'sessions/stores/postgres/index': 'src/sessions/stores/postgres/index.ts',
@@ -41,6 +43,7 @@ export async function install(): Promise<Installed> {
       'ioredis',
       'pusher',
       'eventsource-parser',
+      'yaml',
     ],
     logLevel: 'silent',
   });

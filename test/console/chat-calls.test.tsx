@@ -17,8 +17,8 @@ describe('calls', () => {
     const opened: unknown[][] = [];
     render(<ChatView {...scenes.stopped()} onOpenStep={(number) => opened.push([number])} />);
     const tags = [...document.querySelectorAll('.step-tag')].map(({ textContent }) => textContent);
-    expect(tags).toEqual(['Step 1', 'Step 2 – 4', 'Step 5', 'Step 6']);
-    await userEvent.click(screen.getByRole('button', { name: 'Step 2 – 4, open in the trace' }));
+    expect(tags).toEqual(['Step 1', 'Step 2', 'Step 4', 'Step 5', 'Step 6']);
+    await userEvent.click(screen.getByRole('button', { name: 'Step 4, open in the trace' }));
     expect(opened).toEqual([[4]]);
   });
 
@@ -27,31 +27,61 @@ describe('calls', () => {
     expect(rows()).toEqual([
       'search_entities | program · Nordlicht | 2 results | 0.41 s',
       'search_entities | lead · Helvetia Robotic | 1 result | 0.41 s',
-      'enrich_company | helvetia-robotics.ch | retried 1/3 | 0.41 s',
+      'enrich_company | helvetia-robotics.ch | timed out | 5.00 s',
       'search_entities | contact · Helvetia Robotics | 1 result | 0.41 s',
+      'enrich_company | helvetia-robotics.ch | retry 1 of 3 · 84 employees, Winterthur | 0.41 s',
       'search_entities | owner_of prg_118 | 1 result | 0.41 s',
       'create_program_lead | Helvetia Robotics AG · program prg_118 | lead_2231 | 0.41 s',
-      'delete_program_lead | lead_2207 | approved by you · 4m 12s | 0.41 s',
+      'delete_program_lead | lead_2207 | approved by you after 4m 12s | 0.41 s',
       'search_entities | lead · in prg_118 | 12 results | 0.41 s',
     ]);
   });
 
-  it('show a retry as one row with all attempts and model waits', () => {
+  it('keep retries and failed model calls in order, as rows of their own', () => {
     render(<ChatView {...scenes.stopped()} />);
-    const tries = [...document.querySelectorAll('.tries > li')].map(
-      ({ textContent }) => textContent,
-    );
-    expect(tries).toEqual([
-      'First attempt timeout — Tool "enrich_company" took longer than its 5000 ms.5.00 s',
-      'Model rate-limited — rate_limit: 429 Too Many Requests, retry-after 2 s. Waited 2 s, then the same messages were sent again (attempt 2).2.24 s',
-      'Second attempt — 84 employees, Winterthur0.41 s',
+    const parts = [...document.querySelectorAll('.turn:last-child > :is(.calls, .event, .said)')];
+    expect(parts.map(({ className }) => className)).toEqual([
+      'said',
+      'calls',
+      'calls',
+      'event',
+      'calls',
+      'said',
+      'calls',
+      'calls',
     ]);
+    expect(document.querySelector('.event-words')?.textContent).toBe(
+      'Rate limited by the provider. Waited 2 s and tried again (attempt 2). Details',
+    );
   });
 
-  it('detect a retry by the tool name without a trace', () => {
-    render(<ChatView {...scenes.stopped()} trace={null} />);
-    expect(rows()[2]).toBe('enrich_company | helvetia-robotics.ch | retried once | 0.41 s');
-    expect(document.querySelector('.step-tag')).toBeNull();
+  it('keep their marks from the record, without a trace', () => {
+    const props = scenes.stopped();
+    const { messages } = props.session;
+    const marked = messages.map((one) =>
+      one.metadata.tool_call_id === undefined
+        ? { ...one, metadata: { ...one.metadata, step: 3, execution_id: 'exe_0' } }
+        : {
+            ...one,
+            metadata: {
+              ...one.metadata,
+              tool_retry: { number: 2, limit: null },
+              tool_approval: { decision: 'edited', by: 'ann', at: '' } as const,
+            },
+          },
+    );
+    const opened: unknown[][] = [];
+    render(
+      <ChatView
+        {...props}
+        trace={null}
+        session={{ ...props.session, state: { ...props.session.state, messages: marked } }}
+        onOpenStep={(...step) => opened.push(step)}
+      />,
+    );
+    expect(rows().at(-1)).toContain('retry 2 · approved by you, edited · 12 results');
+    fireEvent.click(screen.getAllByRole('button', { name: 'Step 3, open in the trace' })[0]!);
+    expect(opened).toEqual([[3, 'exe_0']]);
   });
 
   it('are separate if the trace records no retry', () => {
@@ -77,15 +107,12 @@ describe('calls', () => {
     expect(rows()).toEqual(['search | 1 | failed | 0.31 s', 'search | 2 | 0 results | 0.31 s']);
   });
 
-  it('open if they failed, show the policy, and can be closed', () => {
+  it('open if they failed, and can be closed', () => {
     render(<ChatView {...scenes.live()} />);
     const [fine, failed] = document.querySelectorAll<HTMLDetailsElement>('.call');
     expect([fine?.open, failed?.open]).toEqual([false, true]);
     expect(failed?.querySelector('.call-error')?.textContent).toBe(
-      'timeout — Tool "enrich_company" took longer than its 5000 ms.',
-    );
-    expect(failed?.querySelector('.call-policy')?.textContent).toBe(
-      'timeout in enrich_company, retrying (1/3)',
+      'Timed out. Tool "enrich_company" took longer than its 5000 ms.',
     );
     failed!.open = false;
     fireEvent(failed!, new Event('toggle'));
@@ -130,7 +157,7 @@ describe('calls', () => {
     expect(screen.queryByText(/Running enrich_company/)).toBeNull();
   });
 
-  it('show a failed model call without tools as a line with its step', () => {
+  it('show a failed model call without tools as an event', () => {
     const wire = wireAt();
     const props = liveProps(
       [wire.started(), wire.user('x'), wire.step(1), wire.stepDone(1)],
@@ -156,9 +183,8 @@ describe('calls', () => {
       ]),
     );
     render(<ChatView {...props} />);
-    expect(document.querySelector('.tries-alone')?.textContent).toBe(
-      'Model rate-limited — Too many requests. Waiting 2 s before attempt 2.2.10 s',
+    expect(document.querySelector('.event-words')?.textContent).toBe(
+      'Rate limited by the provider. Waited 2 s and tried again (attempt 2). Details',
     );
-    expect(document.querySelector('.step-tag')?.textContent).toBe('Step 1');
   });
 });

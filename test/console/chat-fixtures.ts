@@ -209,6 +209,8 @@ export function sessionOf(
     send: ask('send'),
     approve: ask('approve'),
     approveAll: ask('approveAll'),
+    denySome: ask('denySome'),
+    canRemember: true,
     deny: ask('deny'),
     answer: ask('answer'),
     stopRun: ask('stop'),

@@ -105,27 +105,27 @@ it('shows a real run from its log and its trace', async () => {
   const { rerender } = render(<ChatView {...waiting} />);
   expect(lines('.call > summary')).toEqual([
     'search | Nordlicht | 2 results | 0.35 s',
-    'enrich | helvetia.ch | retried 1/3 | 1.84 s',
+    'enrich | helvetia.ch | timed out | 5.00 s',
     'search | Helvetia | 2 results | 0.35 s',
+    'enrich | helvetia.ch | retry 1 of 3 · 84 employees | 1.84 s',
     'delete_lead | lead_7 | needs approval',
   ]);
-  expect(lines('.tries > li')).toEqual([
-    'First attempt timeout — Tool "enrich" took longer than its 5000 ms. | 5.00 s',
+  expect(lines('.event')).toEqual([
     expect.stringMatching(
-      /^Model rate-limited — Too many requests\. Waited 2 s, then the same messages were sent again \(attempt 2\)\. \| 2\.\d\d s$/,
+      /^Rate limited by the provider\. Waited 2 s and tried again \(attempt 2\)\. Details \| \d\d:\d\d$/,
     ),
-    'Second attempt — 84 employees | 1.84 s',
   ]);
   expect([...document.querySelectorAll('.step-tag')].map((tag) => tag.textContent)).toEqual([
     'Step 1',
-    'Step 2 – 4',
+    'Step 2',
+    'Step 4',
     'Step 5',
   ]);
   expect(document.querySelector('.onward-approval h3')?.textContent).toBe('Delete lead_7?');
 
   rerender(<ChatView {...stopped} />);
   expect(lines('.call > summary').at(-1)).toBe(
-    'delete_lead | lead_7 | approved by you · 4m 12s | 0.35 s',
+    'delete_lead | lead_7 | approved by you after 4m 12s · lead_7 | 0.35 s',
   );
   expect(document.querySelector('.banner')?.textContent).toContain('Stopped because it used 4');
   expect(document.querySelector('[data-key="grant"]')?.textContent).toMatch(
@@ -138,6 +138,10 @@ it('shows a real run from its log and its trace', async () => {
     'I look it up.',
     'I remove the duplicate.',
     'All is done.',
+  ]);
+  expect(lines('.event').slice(1)).toEqual([
+    expect.stringMatching(/^Stopped because it used 4 .* View decision/),
+    expect.stringMatching(/^An operator allowed 4 more steps\./),
   ]);
   expect(document.querySelector('.completed')?.textContent).toMatch(/^Completed in 5 steps · /);
 });

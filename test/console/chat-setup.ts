@@ -7,7 +7,7 @@ import { chatProps, sessionOf, stateAfter } from './chat-fixtures.ts';
 /** Returns the line of each call. */
 export const rows = (): string[] =>
   [...document.querySelectorAll('.call > summary')].map((row) =>
-    [...row.querySelectorAll('code, span')].map(({ textContent }) => textContent).join(' | '),
+    [...row.querySelectorAll('code, bdi, span')].map(({ textContent }) => textContent).join(' | '),
   );
 export const action = (more: Partial<SessionAction>): SessionAction => ({
   id: 'act_1',

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { questionOf, questionText } from '../../src/console/chat/approval-text.ts';
 import { argsLine, valueTag } from '../../src/console/chat/call-text.ts';
-import { stopNote } from '../../src/console/chat/stop-note.ts';
 import { dayText, needsDay } from '../../src/console/chat/times.ts';
 import { isPlainText, jsonText } from '../../src/react/argument-fields.ts';
 import { changesText } from '../../src/console/chat/changes-text.ts';
 import type { JsonValue } from '../../src/json.ts';
-import type { StopReason } from '../../src/continuation/stop-reason.ts';
-import type { UiStatusType } from '../../src/ui/ui-message.ts';
 
 describe('the question of an approval', () => {
   it.each([
@@ -82,42 +79,6 @@ describe('a value of an approval', () => {
       ['12', 'true', 'null', '', ' x', '"x"', '{}', 12, true, null].filter(isPlainText),
     ).toEqual([]);
     expect(['12', '', 12, true].map(jsonText)).toEqual(['"12"', '""', '12', 'true']);
-  });
-});
-
-describe('why an earlier run stopped', () => {
-  const stopped = (stop_reason: StopReason, status_type: UiStatusType, reason: string) =>
-    stopNote({
-      id: 'x',
-      role: 'status',
-      content: 'To continue: resume(state, …)',
-      timestamp: '',
-      metadata: {
-        status_type,
-        continuation: {
-          should_continue: false,
-          stop_reason,
-          resolved_by: null,
-          reason,
-          remedy: null,
-        },
-      },
-    });
-
-  it('is the recorded reason without the remedy', () => {
-    expect(stopped('user_requested', 'continuation', 'a stop was requested')).toEqual({
-      glyph: 'cancelled',
-      text: 'a stop was requested',
-    });
-    const reached = 'The limit of steps was reached: 6 of 6 steps used';
-    expect(stopped('steps_limit', 'continuation', reached)).toEqual({
-      glyph: 'stopped',
-      text: reached,
-    });
-    expect(stopped('error', 'error', 'The model is gone.')).toEqual({
-      glyph: 'failed',
-      text: 'The model is gone.',
-    });
   });
 });
 

@@ -204,7 +204,7 @@ describe('the end of a turn', () => {
     expect(button()).toBeTruthy();
   });
 
-  it('keeps the grant in place of the banner, above the rest of the run', () => {
+  it('keeps the stop and the grant as rows, above the rest of the run', () => {
     const wire = wireAt();
     const first = [
       wire.started(),
@@ -215,19 +215,36 @@ describe('the end of a turn', () => {
       wire.stepDone(1, true),
       wire.limit(),
     ];
+    const kinds = (): string[] =>
+      [...document.querySelectorAll<HTMLElement>('.turn > *')].map(({ className, dataset }) =>
+        `${className} ${dataset['kind'] ?? ''}`.trim(),
+      );
     const { rerender } = render(<ChatView {...liveProps(first)} />);
+    expect(kinds()).toEqual(['day', 'visually-hidden', 'user', 'calls', 'banner']);
     rerender(<ChatView {...liveProps(first)} grantState={{ kind: 'sending' }} />);
-    const after = [...first, wire.started(), wire.step(2), wire.says('Continuing.', 'msg_2', 2)];
+    const after = [
+      ...first,
+      wire.granted({ steps: 5 }),
+      wire.step(2),
+      wire.says('Continuing.', 'msg_2', 2),
+    ];
     const granted = {
       kind: 'granted',
       text: 'You allowed 5 more steps · 14:11',
       at: '2026-01-16T14:11:00.000Z',
     } as const;
     rerender(<ChatView {...liveProps(after)} grantState={granted} />);
-    const parts = [...document.querySelectorAll('.turn > *')].map((part) => part.className);
-    expect(parts).toEqual(['day', 'visually-hidden', 'user', 'calls', 'granted', 'said']);
-    expect(document.querySelector('.granted')?.textContent).toBe(
-      'You allowed 5 more steps · 14:11',
+    expect(kinds()).toEqual([
+      'day',
+      'visually-hidden',
+      'user',
+      'calls',
+      'event stop',
+      'event grant',
+      'said',
+    ]);
+    expect(document.querySelector('.event[data-kind="grant"]')?.textContent).toMatch(
+      /^You allowed 5 more steps\. *\d\d:\d\d$/,
     );
     expect(document.activeElement).toBe(screen.getByRole('log'));
   });

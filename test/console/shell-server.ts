@@ -26,6 +26,7 @@ export class ShellServer {
     owner: 'dev',
     store: 'SQLite · .onward/sessions.db',
     agents: [agentInfo('partner-assistant', 'Partner assistant')],
+    isOperator: false,
   };
   readonly #streams: Map<string, Set<ReadableStreamDefaultController<Uint8Array>>> = new Map();
 
@@ -95,7 +96,9 @@ export class ShellServer {
     const end = start + this.pageSize;
     return Response.json({
       sessions: found.slice(start, end),
+      matches: {},
       cursor: end < found.length ? String(end) : null,
+      total: search.has('total') ? found.length : null,
     });
   }
 
@@ -167,6 +170,10 @@ export const summary = (id: string, more: Partial<SessionSummary> = {}): Session
   executionId: 'exe_1',
   messageCount: 2,
   stepCount: 3,
+  cost: 0.0123,
+  model: 'demo',
+  errors: 0,
+  attention: null,
   createdAt: new Date().toISOString(),
   updatedAt: new Date().toISOString(),
   ...more,
@@ -180,6 +187,7 @@ const detailOf = (session: SessionSummary): SessionDetail => ({
   cost: null,
   grants: {},
   grantLog: [],
+  forkedFrom: null,
   lastRetry: null,
   allowance: null,
   info: {

@@ -209,6 +209,30 @@ describe('a grant', () => {
   });
 });
 
+describe('pages', () => {
+  it('are in the rail, have an address, a title and a key, and are loaded when opened', async () => {
+    server.sessions = [summary('s1')];
+    open('#/');
+    await screen.findByRole('heading', { name: 'Partner assistant' });
+    const rail = within(screen.getByRole('navigation', { name: 'Console' }));
+    expect(rail.getByRole('link', { name: 'Sessions' }).getAttribute('href')).toBe('#/sessions');
+    await press('gs');
+    expect(location.hash).toBe('#/sessions');
+    visit('#/sessions');
+    expect(document.activeElement).toBe(await heading('Sessions'));
+    await screen.findByRole('link', { name: 'Title of s1' });
+    expect(rail.getByRole('link', { current: 'page' }).textContent).toBe('Sessions');
+    expect(document.title).toBe('Sessions · Onward');
+    expect(await seriousInDocument()).toEqual([]);
+  });
+
+  it('that do not exist say so and have no entry in the rail', async () => {
+    open('#/compare');
+    await screen.findByText('This version of the console has no page at this address.');
+    expect(screen.queryByRole('link', { name: 'Compare' })).toBeNull();
+  });
+});
+
 describe('keys', () => {
   it('switch views and focus the search, but not while the user types', async () => {
     server.sessions = [summary('s1')];
@@ -230,10 +254,10 @@ describe('keys', () => {
     await press('n');
     expect(location.hash).toBe('#/new');
     await press('?');
-    expect(screen.getByRole('heading', { name: 'Keys' })).toBeTruthy();
+    expect(screen.getByRole('heading', { name: 'Keyboard shortcuts' })).toBeTruthy();
     await userEvent.keyboard('n');
     await userEvent.click(screen.getByRole('button', { name: 'Close' }));
-    expect(screen.queryByRole('heading', { name: 'Keys' })).toBeNull();
+    expect(screen.queryByRole('heading', { name: 'Keyboard shortcuts' })).toBeNull();
   });
 
   it('work again after Escape in the message field', async () => {
@@ -248,12 +272,14 @@ describe('keys', () => {
     expect((field as HTMLTextAreaElement).value).toBe('at');
   });
 
-  it('focus the grant button with G without granting', async () => {
+  it('focus the grant button with G G without granting', async () => {
     server.sessions = [summary('s1', { status: 'stopped' })];
     server.traces.set('s1', designTrace('s1'));
     open('#/s/s1/trace');
     const button = (await screen.findByText('Continue with 5 more steps')).closest('button');
     await press('g');
+    expect(document.activeElement).not.toBe(button);
+    await press('gg');
     expect(document.activeElement).toBe(button);
     expect(server.count('POST', '/sessions/s1/resume')).toBe(0);
   });

@@ -285,6 +285,7 @@ export function nestedTrace(run: RunSpec = designRun): Trace {
 }
 
 const nested: NonNullable<Trace['nested']> = {
+  agentId: 'agent_2',
   callId: 'call_9',
   above: [
     { agent: 'partner-assistant', callId: null, step: 2 },

@@ -89,7 +89,10 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
 
   it('shows an edited approval', async () => {
     await go(`#/s/${ids.waiting}`);
-    await page.getByRole('button', { name: 'Edit arguments' }).first().click();
+    await page
+      .getByRole('button', { name: /^Edit lead_/ })
+      .first()
+      .click();
     await page.getByLabel('notify_owner').first().selectOption('false');
     await see('chat-edit');
     await page.keyboard.press('Escape');

@@ -224,20 +224,25 @@ class SessionCheck {
     this.#numbered(execution, '', steps);
     this.#asPlanned(execution, steps, messages);
     const calls = steps.flatMap(callsOf);
+    const messageIds = new Set(messages.map(({ id }) => id));
     let nestedSteps = 0;
-    for (const { agentId, callId } of await store.agents(this.#id, execution)) {
+    for (const { agentId, callId, head } of await store.agents(this.#id, execution)) {
       const nested = await this.#steps(agentId);
       nestedSteps += nested.length;
       this.#numbered(execution, agentId, nested);
       const own = nested.flatMap(callsOf);
       calls.push(...own);
+      const nestedMessages = await this.#messages(agentId);
+      // a stop of its parent may leave it in the middle of a step
+      const { pending = [] } = await this.#reader.head(head);
+      for (const { id } of [...nestedMessages, ...pending]) messageIds.add(id);
       const parent = calls.find(({ id }) => id === callId);
       if (!parent) this.wrong(`an agent ran behind ${callId}, which no step has`);
       if (parent?.result?.kind !== 'ok') continue;
-      const problem = pairingProblem(await this.#messages(agentId));
+      const problem = pairingProblem(nestedMessages);
       if (problem !== null) this.wrong(`the agent behind ${callId}: ${problem}`);
     }
-    await this.#log(execution);
+    await this.#log(execution, messageIds);
     await this.#ledger(execution, calls);
     this.#over(execution);
     return nestedSteps;
@@ -278,8 +283,9 @@ class SessionCheck {
   }
 
   /** Checks that the event log has no gap and no duplicate and contains the emitted events. */
-  async #log(execution: string): Promise<void> {
+  async #log(execution: string, messageIds: ReadonlySet<string>): Promise<void> {
     const types: string[] = [];
+    const completed = new Set<string>();
     for (;;) {
       const range = { owner: OWNER, executionId: execution, after: types.length };
       const { events } = await this.#place.runtime.events(this.#id, range);
@@ -288,6 +294,13 @@ class SessionCheck {
         types.push(event.type);
         if (seq !== types.length)
           return this.wrong(`${execution}: event ${types.length} is numbered ${seq}`);
+        if (event.type === 'AgentStepCompleted') {
+          const step = `${event.agentId}#${event.stepNumber}`;
+          if (completed.has(step)) this.wrong(`${execution}: step ${step} was completed twice`);
+          completed.add(step);
+        }
+        if (event.type === 'MessageAdded' && !messageIds.has(event.messageId))
+          this.wrong(`${execution}: message ${event.messageId} was announced, and is not there`);
       }
     }
     const last = types.at(-1);

@@ -34,7 +34,7 @@ const promise = 'every session ends, no written data is lost and nothing runs tw
 const cases = 'D16 D17 D18 D24 D26 D46 D77: workers that are killed, frozen or have a wrong clock';
 
 // the faults come by the clock: a violation that comes once in dozens of runs is shown, and the schedule is played again
-const options = { timeout: 240_000, retry: 1 };
+const options = { timeout: 240_000 };
 
 describe(`${cases}, on a SQLite file that other processes lock`, () => {
   it.each(seeds)(promise, options, (seed) => expectNothingLost(seed, null));

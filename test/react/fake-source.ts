@@ -1,3 +1,4 @@
+import type { Grants } from '../../src/continuation/grants.ts';
 import type {
   Envelope,
   EnvelopeOf,
@@ -40,6 +41,21 @@ export class Wire {
       status: 'processing',
       previous_status: 'idle',
       step_count: 0,
+    });
+  }
+  /** Continues after a limit. */
+  granted(amounts: Grants): EnvelopeOf<'agent.status'> {
+    const grant = {
+      amounts,
+      by: 'ann',
+      authority: 'owner',
+      at: '2026-01-16T14:11:00.000Z',
+    } as const;
+    return this.make('agent.status', {
+      status: 'processing',
+      previous_status: 'stopped',
+      step_count: 5,
+      grant,
     });
   }
   user(content: string, message_id: string = 'msg_user'): EnvelopeOf<'agent.message'> {

@@ -176,9 +176,11 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     await waitFor(async () => {
       const { items } = await it.runtime.messages(it.id, ann);
       const kept = toUiMessages(items).map(({ role, content }) => [role, content.slice(0, 20)]);
-      expect(session.messages.map(({ role, content }) => [role, content.slice(0, 20)])).toEqual(
-        kept,
-      );
+      const said = session.messages.filter(({ role }) => role !== 'status');
+      expect(said.map(({ role, content }) => [role, content.slice(0, 20)])).toEqual(kept);
+      // and what happened between them
+      const events = session.messages.flatMap(({ metadata }) => metadata.event?.kind ?? []);
+      expect(events).toEqual(['stop', 'grant']);
     });
     expect(session.error).toBeNull();
     expect(session.actions.filter(({ status }) => status === 'failed')).toEqual([]);

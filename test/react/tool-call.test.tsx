@@ -72,7 +72,7 @@ describe('ToolCallView', () => {
     } as const;
     render(<ToolCallView call={partial} state="writing" result={null} />);
     expect(screen.getByText('{"q":"Nord')).toBeTruthy();
-    expect(screen.getByText('writing arguments')).toBeTruthy();
+    expect(screen.getByText('writing arguments…')).toBeTruthy();
   });
 });
 

@@ -74,15 +74,17 @@ describe('a conversation', () => {
       row.role,
       ...Object.keys(row.metadata),
     ]);
+    const marks = ['step', 'execution_id'];
     const timed = ['tool', 'tool_call_id', 'tool_name', 'tool_result', 'tool_duration_ms'];
+    const called = ['assistant', 'tool_calls', ...marks];
     expect(rows).toEqual([
       ['user'],
-      ['assistant', 'tool_calls'],
-      timed,
-      ['assistant', 'tool_calls'],
-      timed,
-      [...timed, 'tool_error', 'tool_error_code'],
-      ['assistant'],
+      called,
+      [...timed, ...marks],
+      called,
+      [...timed, ...marks, 'tool_approval'],
+      [...timed, 'tool_error', 'tool_error_code', ...marks, 'tool_approval'],
+      ['assistant', ...marks],
     ]);
     const page = await ask(`GET /api/sessions/${id}/messages?limit=3`);
     expect(page.body.messages).toEqual(history.messages.slice(-3));

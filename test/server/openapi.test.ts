@@ -3,7 +3,7 @@ import type { SessionRuntime } from 'onward';
 import { agentServer } from 'onward/server';
 import { isRecord, type JsonObject } from '../../src/json.ts';
 import { readySchema } from '../../src/tools/schema.ts';
-import { operations, unusedAgUi, unusedMcp } from './setup.ts';
+import { operations, unusedAgUi, unusedEvals, unusedMcp } from './setup.ts';
 
 const silent = { wiretap: () => () => {} } as unknown as SessionRuntime; // only the OpenAPI document is read
 const server = agentServer({
@@ -13,6 +13,7 @@ const server = agentServer({
   mcp: unusedMcp,
   agUi: unusedAgUi,
   admin: () => null,
+  evals: unusedEvals,
 });
 const { openapi } = server;
 const routes = operations(server);
@@ -58,11 +59,20 @@ describe('the OpenAPI document', () => {
         "DELETE /sessions/{id}: deleteSession",
         "POST /sessions/{id}/messages: sendMessage",
         "GET /sessions/{id}/messages: readMessages",
+        "GET /attention: countAttention",
+        "GET /overview: readOverview",
+        "POST /bulk: changeSessions",
         "GET /sessions/{id}/compactions: readCompactions",
         "GET /sessions/{id}/log: readLog",
         "GET /sessions/{id}/refs: readRef",
         "GET /sessions/{id}/trace: readTrace",
+        "GET /sessions/{id}/replay: replaySession",
+        "GET /replays: replaySessions",
         "GET /sessions/{id}/export: exportSession",
+        "GET /sessions/{id}/model-call: readModelCall",
+        "GET /sessions/{id}/tool-calls: readToolCalls",
+        "GET /sessions/{id}/payload: readPayload",
+        "GET /compare: compareRuns",
         "GET /sessions/{id}/events: streamEvents",
         "POST /sessions/{id}/approvals/{callId}: answerApproval",
         "POST /sessions/{id}/approvals: approveAll",
@@ -80,7 +90,13 @@ describe('the OpenAPI document', () => {
         "GET /admin/workers: listWorkers",
         "GET /admin/queue: readQueue",
         "GET /admin/parked: listParked",
+        "GET /admin/sessions: listAllSessions",
+        "GET /admin/attention: countAllAttention",
+        "GET /admin/overview: readWholeOverview",
+        "POST /admin/bulk: changeAllSessions",
         "POST /admin/parked/retry: retryParked",
+        "GET /admin/evals: listEvals",
+        "GET /admin/evals/report: readEvalReport",
       ]
     `);
   });

@@ -1,5 +1,6 @@
 import { defineTool, type SessionRuntime, type SessionRuntimeOptions, type Tool } from 'onward';
 import { agUiServer, type AgUiServer } from 'onward/ag-ui';
+import type { EvalReports } from 'onward/evals';
 import { mcpServer, type AgentMcpServer } from 'onward/mcp/server';
 import { agentServer, type AgentServer, type AgentServerOptions } from 'onward/server';
 import { ScenarioStep } from 'onward/testing';
@@ -65,6 +66,13 @@ export const unusedMcp: AgentMcpServer = {
 };
 
 export const unusedAgUi: AgUiServer = { fetch: () => Promise.reject(new Error('not used')) };
+
+export const unusedEvals: EvalReports = {
+  list: () => Promise.reject(new Error('not used')),
+  read: () => Promise.reject(new Error('not used')),
+  latest: () => Promise.reject(new Error('not used')),
+  save: () => Promise.reject(new Error('not used')),
+};
 
 export interface Setup {
   readonly runtime: SessionRuntime;

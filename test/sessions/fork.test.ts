@@ -53,7 +53,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     const source = await twoTurns(runtime);
     const before = await look(runtime, 's');
     const fork = await runtime.fork('s', { ...ann, id: 'f' });
-    const { id: _i, createdAt: _c, updatedAt: _u, executionId, ...same } = source;
+    const { id: _i, createdAt: _c, updatedAt: _u, forkedFrom: _f, executionId, ...same } = source;
     expect(fork).toMatchObject({ ...same, id: 'f' });
     // tool keys are derived from it and must differ
     expect(fork.executionId).not.toBe(executionId);

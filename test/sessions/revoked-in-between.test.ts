@@ -1,4 +1,5 @@
 import type { SessionRuntime, SessionRuntimeOptions } from 'onward';
+import type { InferenceDriver } from 'onward/drivers';
 import type { SessionStore } from 'onward/stores';
 import { mockTool, ScenarioStep, type MockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import {
   builderWith,
   clientOn,
   followingDriver,
+  gate,
   isSound,
   places,
   runtimeOn,
@@ -24,13 +26,26 @@ const lease: SessionRuntimeOptions['lease'] = { leaseMs: 600, heartbeatMs: 100, 
 
 const payTool = (idempotent: boolean): MockTool =>
   mockTool('pay', 'paid', { needsApproval: true, idempotent });
-const agentOf = (pay: MockTool) =>
-  builderWith(
-    followingDriver([toolCall('pay', { n: 1 }), toolCall('pay', { n: 2 }), final('done')]),
-    pay,
-  )
-    .withErrorPolicy(unknownEffects)
-    .build();
+const script = () =>
+  followingDriver([toolCall('pay', { n: 1 }), toolCall('pay', { n: 2 }), final('done')]);
+const agentOf = (pay: MockTool, driver: InferenceDriver = script()) =>
+  builderWith(driver, pay).withErrorPolicy(unknownEffects).build();
+
+/** A model that does not answer after the first times. */
+function silentAfter(answers: number) {
+  const own = script();
+  const { passed: began, open } = gate();
+  let calls = 0;
+  const driver: InferenceDriver = {
+    name: 'silent',
+    infer(request, options) {
+      if (calls++ < answers) return own.infer(request, options);
+      open();
+      return new Promise(() => {});
+    },
+  };
+  return { driver, began };
+}
 
 /** A store that does something before or after it writes the start of the second call. */
 function around(
@@ -165,5 +180,46 @@ describe.each(places)('a revoke while a remembered approval starts a call (%s)',
     expect(later.calls).toEqual([{ n: 2 }]);
     const { items } = await next.steps('s', ann);
     expect(items[1]?.results[0]?.approval?.rememberedAt).toBeDefined();
+  });
+
+  it('that a process has read when it is killed is carried out by the next one', async () => {
+    const place = make();
+    const pay = payTool(false);
+    const victim = mortal(place.open());
+    const silent = silentAfter(1);
+    const first = runtimeOn(victim.store, agentOf(pay, silent.driver), { lease });
+    await approveFirst(first);
+    await silent.began;
+    const client = clientOn(place.open(), agentOf(pay));
+    const logged = async (type: string) =>
+      (await client.events('s', ann)).events.filter(({ event }) => event.type === type).length;
+    await until(async () => (await logged('AgentStepStarted')) === 2);
+    victim.die();
+    await revoke(place);
+
+    // it reads the revoke, logs that the lost text is discarded, and waits for its dependencies
+    const second = mortal(place.open());
+    const asked = gate();
+    const waitsForever = runtimeOn(second.store, agentOf(pay), {
+      lease,
+      deps: () => {
+        asked.open();
+        return new Promise(() => {});
+      },
+    });
+    waitsForever.start();
+    await asked.passed;
+    await until(async () => (await logged('StreamDiscarded')) === 1);
+    second.die();
+
+    const third = runtimeOn(place.open(), agentOf(pay), { lease });
+    third.start();
+    const session = await until(async () => {
+      const now = await third.get('s', ann);
+      return now.status === 'in_progress' ? null : now;
+    });
+    expect(session).toMatchObject({ status: 'paused', pendingApprovals: [{ callId: 't0s1c0' }] });
+    expect(pay.calls).toEqual([{ n: 1 }]);
+    expect(await third.rules('s', ann)).toEqual([]);
   });
 });

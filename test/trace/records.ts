@@ -159,6 +159,7 @@ export const session = (more: Partial<Session> = {}): Session => ({
   parkedAt: null,
   lastRetry: null,
   executionId: 'e1',
+  forkedFrom: null,
   createdAt: iso(0),
   updatedAt: iso(0),
   messageCount: 2,

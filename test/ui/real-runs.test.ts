@@ -78,8 +78,8 @@ describe('the state of a real run', () => {
     expect(film(envelopes)).toEqual([
       ['status: Thinking…'],
       [user, 'status: Thinking…'],
-      [user, 'assistant:  [ {]', 'status: Thinking…'],
-      [user, 'assistant:  [ {"article":"lamp"}]', 'status: Thinking…'],
+      [user, 'assistant:  [stock {]', 'status: Thinking…'],
+      [user, called, 'status: Thinking…'],
       [user, called, 'status: Running stock…'],
       [user, called, found, 'status: stock has answered.'],
       [user, called, found, 'status: Thinking…'],

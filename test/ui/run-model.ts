@@ -34,6 +34,8 @@ class Player {
   #attempt = 1;
   #calls = 0;
   #usage = 0;
+  /** The last stop of the execution: its step, and the place of its row. */
+  #stop: { readonly step: number; readonly place: number } | null = null;
 
   constructor(preset: Preset) {
     this.#wire = new ModelWire(preset);
@@ -55,6 +57,7 @@ class Player {
   #execution(id: string, { inputs, runs }: ExecutionSpec): void {
     this.#wire.open(id);
     this.#steps = this.#calls = this.#usage = 0;
+    this.#stop = null;
     for (const [i, { steps, end }] of runs.entries()) {
       this.#status('processing', i === 0 ? 'idle' : 'stopped');
       if (i === 0)
@@ -71,7 +74,7 @@ class Player {
       this.#attempt = 1;
       for (const step of steps) this.#step(step);
       this.#wire.silent();
-      this.#end(end, i === runs.length - 1);
+      this.#end(end);
     }
   }
 
@@ -95,9 +98,14 @@ class Player {
     });
   }
 
-  #end(end: 'completed' | 'stopped' | 'failed' | 'cancelled', isLast: boolean): void {
+  /** A stop stays when the run continues; one at the same step takes its place. */
+  #end(end: 'completed' | 'stopped' | 'failed' | 'cancelled'): void {
     this.#status(end, 'processing', `It is ${end}.`);
-    if (isLast && end !== 'completed') this.#expected.push('status');
+    if (this.#stop?.step === this.#steps) this.#expected.splice(this.#stop.place, 1);
+    this.#stop = null;
+    if (end === 'completed') return;
+    this.#stop = { step: this.#steps, place: this.#expected.length };
+    this.#expected.push('status');
   }
 
   #step({ kind, thoughts, chunks, calls }: StepSpec): void {

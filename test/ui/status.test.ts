@@ -74,14 +74,30 @@ describe('status lines', () => {
     expect(state).toMatchObject({ status: 'processing', stop: null, executionId: 'x2' });
   });
 
-  it('drop the stop when a grant continues the run', () => {
+  it('keep the stop when a grant continues the run, with the grant below it', () => {
     const wire = new Wire().begin();
     wire.status('stopped', { stop_reason: 'steps_limit', stop_message: 'At the limit.' });
     const stopped = reduceAll(wire.all);
     expect(lines(stopped)).toHaveLength(1);
-    const again = reduceEnvelope(stopped, wire.status('processing'));
-    expect(lines(again)).toEqual(['thinking: Thinking…']);
+    const grant = {
+      amounts: { steps: 6 },
+      by: 'ada',
+      authority: 'owner',
+      at: '2026-01-16T12:00:00.000Z',
+    } as const;
+    const again = reduceEnvelope(stopped, wire.status('processing', { grant }));
+    expect(lines(again)).toEqual([
+      'continuation: At the limit.',
+      'info: You allowed 6 more steps.',
+      'thinking: Thinking…',
+    ]);
     expect(again.stop).toBeNull();
+    // a second stop at the same step takes the place of the first
+    const twice = reduceEnvelope(
+      again,
+      wire.status('stopped', { stop_reason: 'steps_limit', stop_message: 'Again.' }),
+    );
+    expect(lines(twice)).toEqual(['info: You allowed 6 more steps.', 'continuation: Again.']);
   });
 
   it('keep the same list of messages if nothing in it changes', () => {

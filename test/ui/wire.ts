@@ -1,4 +1,4 @@
-import type { Envelope, EnvelopePayloads, EnvelopeType, StopPayload } from 'onward/broadcasting';
+import type { Envelope, EnvelopePayloads, EnvelopeType } from 'onward/broadcasting';
 
 type Payload<T extends EnvelopeType> = EnvelopePayloads[T];
 
@@ -37,7 +37,10 @@ export class Wire {
     return envelope;
   }
 
-  status(status: Payload<'agent.status'>['status'], stop: Partial<StopPayload> = {}): Envelope {
+  status(
+    status: Payload<'agent.status'>['status'],
+    stop: Partial<Payload<'agent.status'>> = {},
+  ): Envelope {
     return this.send('agent.status', { status, previous_status: 'idle', step_count: 0, ...stop });
   }
   message(

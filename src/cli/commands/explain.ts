@@ -28,18 +28,21 @@ export interface ExplainOptions {
   readonly execution?: string;
   /** A call that ran an agent: explains that agent. */
   readonly call?: string;
+  /** Whether to print what the model was sent and answered in the step, instead of the trace. */
+  readonly request?: boolean;
 }
 
 /** Prints why a session continued at each step, and why it stopped. */
 export const explain = (
   context: CliContext,
   said: string,
-  { step, execution, call }: ExplainOptions,
+  { step, execution, call, request = false }: ExplainOptions,
 ): Promise<number> =>
   withProject(context, async (project) => {
     const session = await findSession(project, said);
     const whole = await wholeTrace(project, session, { executionId: execution });
     const trace = call === undefined ? whole : await traceBehind(project, session, whole, call);
+    if (request) return printModelCall(context, project, trace, step);
     const nested = await nestedTraces(project, trace);
     if (context.isJson) {
       const { agents, omitted: agentsOmitted } = nested;
@@ -72,6 +75,29 @@ export const explain = (
     if (trace.stop) printStop(context, session, trace);
     return 0;
   });
+
+/** Prints the document of one model call. The code is loaded only here. */
+async function printModelCall(
+  context: CliContext,
+  { runtime, owner }: Project,
+  trace: Trace,
+  asked: number | undefined,
+): Promise<number> {
+  const step = asked === undefined ? trace.steps.at(-1) : stepNumbered(trace, asked);
+  if (!step) throw usageError('--request got no step, because none has run yet. Send a message.');
+  const { sessionId, executionId, nested } = trace;
+  const place = {
+    step: step.number,
+    ...(executionId !== null && { executionId }),
+    ...(nested && { agentId: nested.agentId }),
+  };
+  const { readModelCall } = await import('../../trace/index.ts');
+  const call = await readModelCall(runtime, sessionId, { owner, ...place, messages: 'all' });
+  const { modelCallLines } = await import('../model-call-text.ts');
+  if (context.isJson) context.printJson(call);
+  else for (const line of modelCallLines(call, context.paint)) context.print(line);
+  return 0;
+}
 
 function printOmitted({ print, paint, command }: CliContext, { id }: Session, more: number): void {
   const show = command('explain', shortId(id), '--call', 'CALL');

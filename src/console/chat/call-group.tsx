@@ -1,31 +1,29 @@
 import type { ReactElement } from 'react';
 import { Glyph } from '../glyphs.tsx';
 import { CallView } from './call-view.tsx';
-import { FailureLine } from './failure-line.tsx';
-import type { ModelFailure } from './trace-facts.ts';
+import type { OpenStep } from '../contract.ts';
 import type { CallsItem } from './turn-items.ts';
 
-interface StepTagProps {
-  readonly from: number | null;
-  readonly to: number | null;
-  /** Opens a step in the trace. Absent: the run cannot be opened from here. */
-  readonly onOpen: ((step: number) => void) | null;
-  readonly isLive?: boolean;
+export interface CallGroupProps {
+  readonly item: CallsItem;
+  /** Opens a step in the trace; null where its execution is not known. */
+  readonly onOpenStep: OpenStep | null;
+  readonly isLive: boolean;
 }
 
-/** Renders step numbers in the margin, as links to their decisions. */
-function StepTag({ from, to, onOpen, isLive = false }: StepTagProps): ReactElement | null {
+/** Renders the step number in the margin, as a link to its decision. */
+function StepTag({ item, onOpenStep, isLive }: CallGroupProps): ReactElement | null {
+  const { step, executionId } = item;
   // keep the space until the number is known, so that nothing moves
-  if (from === null || to === null)
-    return isLive ? <span className="step-tag" aria-hidden="true" /> : null;
-  const text = from === to ? `Step ${from}` : `Step ${from} – ${to}`;
-  return onOpen ? (
+  if (step === null) return isLive ? <span className="step-tag" aria-hidden="true" /> : null;
+  const text = `Step ${step}`;
+  return onOpenStep ? (
     <button
       type="button"
       className="step-tag"
       title="Open in the trace"
       aria-label={`${text}, open in the trace`}
-      onClick={() => onOpen(to)}
+      onClick={() => onOpenStep(step, executionId)}
     >
       {text}
     </button>
@@ -34,16 +32,12 @@ function StepTag({ from, to, onOpen, isLive = false }: StepTagProps): ReactEleme
   );
 }
 
-/** Renders the calls of a step, or of several steps that a retry connects. */
-export function CallGroup(props: {
-  readonly item: CallsItem;
-  readonly onOpenStep: ((step: number) => void) | null;
-  readonly isLive: boolean;
-}): ReactElement {
-  const { item, onOpenStep, isLive } = props;
+/** Renders the calls of a step. */
+export function CallGroup(props: CallGroupProps): ReactElement {
+  const { item } = props;
   return (
     <div className="calls">
-      <StepTag from={item.from} to={item.to} onOpen={onOpenStep} isLive={isLive} />
+      <StepTag {...props} />
       {item.calls.map((call) => (
         <CallView key={call.key} item={call} />
       ))}
@@ -51,30 +45,9 @@ export function CallGroup(props: {
         <p key={note.id} className="calls-note">
           <Glyph name="working" size={14} />
           <span className="visually-hidden">A nested agent in this call: </span>
-          <span>{note.content}</span>
+          <span dir="auto">{note.content}</span>
         </p>
       ))}
-    </div>
-  );
-}
-
-export function FailureGroup(props: {
-  readonly failures: readonly ModelFailure[];
-  readonly onOpenStep: ((step: number) => void) | null;
-}): ReactElement {
-  const { failures, onOpenStep } = props;
-  return (
-    <div className="calls">
-      <StepTag
-        from={failures[0]?.step ?? null}
-        to={failures.at(-1)?.step ?? null}
-        onOpen={onOpenStep}
-      />
-      <ol className="tries tries-alone">
-        {failures.map((failure) => (
-          <FailureLine key={failure.step} failure={failure} />
-        ))}
-      </ol>
     </div>
   );
 }

@@ -13,7 +13,6 @@ const item = (metadata: UiMetadata, content = ''): ToolCallItem => ({
 
 const fact = (state: TraceBar['state']): CallFact => ({
   step: 1,
-  policyText: null,
   bar: {
     kind: 'tool',
     name: 'pay',

@@ -5,6 +5,7 @@ import type { CallFact } from './trace-facts.ts';
 
 export type CallKind =
   | 'writing'
+  | 'next'
   | 'running'
   | 'waiting'
   | 'asking'

@@ -18,6 +18,7 @@ export interface CallTag {
 
 export const callGlyph: Readonly<Record<CallKind, GlyphName>> = {
   writing: 'working',
+  next: 'waiting',
   running: 'working',
   waiting: 'paused',
   asking: 'paused',
@@ -31,52 +32,65 @@ export const callGlyph: Readonly<Record<CallKind, GlyphName>> = {
   none: 'cancelled',
 };
 
+/** Returns what the row says at its end: the marks of the record, then the result. */
 export function callTag(item: CallItem): CallTag {
   const { row, fact } = item;
   const { kind, reason } = callStatusOf(row, fact);
+  const marks = [retryText(item), approvalText(item)].filter((text) => text !== null);
+  const tag = (text: string, tone: Tone = 'plain'): CallTag => ({
+    text: [...marks, text].filter(Boolean).join(' · '),
+    tone,
+  });
   switch (kind) {
     case 'writing':
-      return { text: 'writing arguments…', tone: 'plain' };
+      return tag('');
+    case 'next':
+      return tag('runs next');
     case 'running':
-      return retried(item) ?? { text: '', tone: 'plain' };
+      return tag('');
     case 'waiting':
-      return { text: 'needs approval', tone: 'go' };
+      return tag('needs approval', 'go');
     case 'asking':
-      return { text: 'needs an answer', tone: 'go' };
+      return tag('needs your input', 'go');
     case 'denied':
     case 'aborted':
     case 'blocked':
       return { text: reason, tone: 'plain' };
     case 'lost':
-      return { text: 'effect unknown after a crash, not run again', tone: 'bad' };
+      return tag('effect unknown after a crash, not run again', 'bad');
     case 'timeout':
-      return { text: 'timeout', tone: 'bad' };
+      return tag('timed out', 'bad');
     case 'failed':
-      return { text: triesOf(item) > 1 ? `failed ${triesOf(item)} times` : 'failed', tone: 'bad' };
+      return tag('failed', 'bad');
     case 'none':
-      return { text: 'no result', tone: 'plain' };
+      return tag('no result');
     default:
-      return retried(item) ?? { text: answered(item) ?? resultText(row), tone: 'plain' };
+      return tag(childText(item) ?? resultText(row));
   }
 }
 
-export const triesOf = ({ tries }: CallItem): number =>
-  tries.filter(({ kind }) => kind === 'call').length;
-
-function retried(item: CallItem): CallTag | null {
-  const { fact } = item;
-  const count = fact?.bar.retry?.number ?? triesOf(item) - 1;
-  if (count < 1) return null;
-  const limit = fact?.bar.retry?.limit ?? null;
-  const often = count === 1 ? 'once' : `${count} times`;
-  return { text: limit === null ? `retried ${often}` : `retried ${count}/${limit}`, tone: 'warn' };
+/** Returns "retry 1 of 3", from the record or the trace; null for a first attempt. */
+function retryText({ row, fact }: CallItem): string | null {
+  const retry = row.result?.metadata.tool_retry ?? fact?.bar.retry ?? null;
+  if (retry === null) return null;
+  return retry.limit === null ? `retry ${retry.number}` : `retry ${retry.number} of ${retry.limit}`;
 }
 
-function answered({ fact }: CallItem): string | null {
-  const { answer = null, pausedMs = 0 } = fact?.bar ?? {};
-  if (answer === null || answer === 'denied') return null;
-  const how = answer === 'edited' ? 'approved with changes' : 'approved by you';
-  return pausedMs > 0 ? `${how} · ${durationText(pausedMs)}` : how;
+/** Returns "approved by you", from the record or the trace; null if no approval was needed. */
+function approvalText({ row, fact }: CallItem): string | null {
+  const { tool_approval: recorded } = row.result?.metadata ?? {};
+  const { answer = null, pausedMs = 0, approval } = fact?.bar ?? {};
+  const decision = recorded?.decision ?? answer;
+  if (decision === null || decision === 'denied') return null;
+  if (recorded?.remembered ?? approval?.rememberedAt !== undefined) return 'always allowed';
+  const how = decision === 'edited' ? 'approved by you, edited' : 'approved by you';
+  return pausedMs > 0 ? `${how} after ${durationText(pausedMs)}` : how;
+}
+
+/** Returns "agent · 3 steps" for a call that ran an agent. */
+function childText({ fact }: CallItem): string | null {
+  const child = fact?.bar.child;
+  return child ? `agent · ${counted(child.steps, 'step')}` : null;
 }
 
 /** Returns "2 results" or "lead_2231": a short description of a result, or ''. */
@@ -125,9 +139,3 @@ const readObject = (text: string): unknown => {
   const parsed = parseJson(text);
   return parsed.ok ? parsed.value : null;
 };
-
-const ordinals = ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth', 'Seventh', 'Eighth'];
-
-/** Returns "First attempt", "12th attempt". */
-export const tryName = (number: number): string =>
-  `${ordinals[number - 1] ?? `${number}th`} attempt`;

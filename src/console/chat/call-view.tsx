@@ -1,24 +1,23 @@
 import { useState, type ReactElement } from 'react';
 import { ToolFiles } from '../../react/tool-files.tsx';
 import { ValueView } from '../../react/value-view.tsx';
-import { sameJson } from '../../json.ts';
+import { durationText } from '../../number-text.ts';
+import { sentence } from '../../sentence.ts';
 import { Glyph } from '../glyphs.tsx';
 import { callStatusOf } from './call-status.ts';
-import { argsLine, callGlyph, callTag, triesOf, tryName, valueTag } from './call-text.ts';
-import { FailureLine } from './failure-line.tsx';
-import { durationText } from '../../number-text.ts';
-import type { CallItem, Try } from './turn-items.ts';
+import { argsLine, callGlyph, callTag } from './call-text.ts';
+import type { CallItem } from './turn-items.ts';
 
 /**
- * Renders one call in one line with its attempts, with arguments and result behind a toggle. A failed one starts
+ * Renders one call in one line, with arguments and result behind a toggle. A failed one and one that is written start
  * open.
  */
 export function CallView({ item }: { readonly item: CallItem }): ReactElement {
   const { row, fact } = item;
   const { kind, isFailure } = callStatusOf(row, fact);
-  const hasFailed = isFailure || triesOf(item) > 1;
+  const isWriting = kind === 'writing';
   const [choice, setChoice] = useState<boolean | null>(null);
-  const isOpen = choice ?? hasFailed;
+  const isOpen = choice ?? (isFailure || isWriting);
   const tag = callTag(item);
   const durationMs = row.result?.metadata.tool_duration_ms ?? fact?.bar.durationMs ?? 0;
   const isTimed = durationMs > 0 && (kind === 'done' || isFailure || kind === 'aborted');
@@ -36,7 +35,7 @@ export function CallView({ item }: { readonly item: CallItem }): ReactElement {
         <Glyph name="chevron" size={12} />
         <Glyph name={callGlyph[kind]} size={14} />
         <code className="call-name">{row.call.name || 'tool call'}</code>
-        <span className="call-args">{argsLine(row.call)}</span>
+        <bdi className="call-args">{isWriting ? 'writing arguments…' : argsLine(row.call)}</bdi>
         <span
           className="call-tag"
           data-tone={tag.tone}
@@ -48,27 +47,26 @@ export function CallView({ item }: { readonly item: CallItem }): ReactElement {
       </summary>
       {isOpen && (
         <div className="call-body">
-          {triesOf(item) > 1 || item.tries.some((one) => one.kind === 'model') ? (
-            <Tries item={item} />
+          {isWriting ? (
+            <pre className="call-writing" aria-label="Arguments" tabIndex={0}>
+              {row.call.args_summary}
+              <span className="caret" aria-hidden="true" />
+            </pre>
           ) : (
-            isFailure && <Failure item={item} />
-          )}
-          {isFailure && fact?.policyText && (
-            <p className="call-policy">
-              <Glyph name="retry" size={14} />
-              {fact.policyText}
-            </p>
-          )}
-          {hasFailed ? (
-            <details className="call-more">
-              <summary>
-                <Glyph name="chevron" size={12} />
-                Arguments and result
-              </summary>
-              <Values item={item} />
-            </details>
-          ) : (
-            <Values item={item} />
+            <>
+              {isFailure && <Failure item={item} />}
+              {isFailure ? (
+                <details className="call-more">
+                  <summary>
+                    <Glyph name="chevron" size={12} />
+                    Arguments and result
+                  </summary>
+                  <Values item={item} />
+                </details>
+              ) : (
+                <Values item={item} />
+              )}
+            </>
           )}
         </div>
       )}
@@ -78,58 +76,11 @@ export function CallView({ item }: { readonly item: CallItem }): ReactElement {
 
 function Failure({ item }: { readonly item: CallItem }): ReactElement {
   const { kind, reason } = callStatusOf(item.row, item.fact);
+  const title = kind === 'timeout' ? 'Timed out.' : kind === 'lost' ? 'Effect unknown.' : 'Failed.';
   return (
-    <p className="call-error">
-      <b>{kind === 'timeout' ? 'timeout' : kind === 'lost' ? 'effect unknown' : 'failed'}</b>
-      {` — ${reason}`}
+    <p className="call-error" dir="auto">
+      <b>{title}</b> {sentence(reason)}
     </p>
-  );
-}
-
-function Tries({ item }: { readonly item: CallItem }): ReactElement {
-  let count = 0;
-  let before: Extract<Try, { kind: 'call' }> | null = null;
-  return (
-    <ol className="tries">
-      {item.tries.map((one) => {
-        if (one.kind === 'model')
-          return <FailureLine key={`model ${one.failure.step}`} failure={one.failure} />;
-        count += 1;
-        const isChanged = before !== null && !sameJson(before.row.call.args, one.row.call.args);
-        before = one;
-        return <TryLine key={one.row.call.id} number={count} one={one} isChanged={isChanged} />;
-      })}
-    </ol>
-  );
-}
-
-interface TryLineProps {
-  readonly number: number;
-  readonly one: Extract<Try, { kind: 'call' }>;
-  readonly isChanged: boolean;
-}
-
-function TryLine({ number, one, isChanged }: TryLineProps): ReactElement {
-  const { row, fact } = one;
-  const { kind, reason, isFailure } = callStatusOf(row, fact);
-  const value = row.result?.metadata.tool_result;
-  const durationMs = row.result?.metadata.tool_duration_ms ?? 0;
-  const words = isFailure
-    ? reason
-    : kind === 'done' && value !== undefined
-      ? valueTag(value)
-      : kind;
-  return (
-    <li data-kind={isFailure ? 'failed' : kind}>
-      <Glyph name={callGlyph[kind]} size={14} />
-      <span>
-        <b>{tryName(number)}</b>
-        {isFailure && <b className="bad"> {kind === 'timeout' ? 'timeout' : 'failed'}</b>}
-        {isChanged && ' with other arguments'}
-        {words !== '' && ` — ${words}`}
-      </span>
-      <span className="call-time">{durationMs > 0 ? durationText(durationMs) : ''}</span>
-    </li>
   );
 }
 

@@ -5,7 +5,7 @@ import { InputList } from '../../react/input-list.tsx';
 import { AgentUiProvider } from '../../react/ui-provider.tsx';
 import type { InputAnswer } from '../../tools/input-request.ts';
 import { useFollowEnd } from '../../react/use-follow-end.ts';
-import { actionFor } from '../../ui/sources/session-actions.ts';
+import { actionFor, type RememberedAnswer } from '../../ui/sources/session-actions.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
 import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
@@ -18,10 +18,9 @@ import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';
 import { TurnEnd } from './turn-end.tsx';
 import { TurnView } from './turn-view.tsx';
-import type { Turn } from './turns.ts';
+import { isFork, type Turn } from './turns.ts';
 import { useDiscarded } from './use-discarded.ts';
 import { useFirstQuestion } from './use-first-question.ts';
-import { useGrantedLines } from './use-granted-lines.ts';
 import { useTurns } from './use-turns.ts';
 
 const labels = { showAll: 'Load all' } as const;
@@ -56,7 +55,6 @@ function Chat(props: ChatViewProps): ReactElement {
   const own = trace && (executionId ?? detail?.executionId) === trace.executionId ? trace : null;
   const { earlier, shown, active, factsOf } = useTurns(state, own);
   const discarded = useDiscarded(state.messages, status === 'processing');
-  const granted = useGrantedLines(grantState, active);
   const follow = useFollowEnd(state, actions);
   const { ref, toEnd } = follow;
   const hasQuestions = approvals.length + inputs.length > 0;
@@ -69,7 +67,7 @@ function Chat(props: ChatViewProps): ReactElement {
   const isBehind = follow.isBehind && (!hasQuestions || isBelow);
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
-  const { retry, dismiss, approve, approveAll, deny, answer, send } = session;
+  const { retry, dismiss, approve, approveAll, deny, denySome, answer, send } = session;
 
   const lastSent = state.messages.findLast(({ metadata }) => metadata.pending)?.id;
   useLayoutEffect(() => {
@@ -93,10 +91,23 @@ function Chat(props: ChatViewProps): ReactElement {
   );
   const onRetry = useCallback((actionId: string) => void retry(actionId), [retry]);
   const onApprove = useCallback(
-    (callId: string, args?: JsonObject) => void (args ? approve(callId, args) : approve(callId)),
+    (callId: string, args?: JsonObject, options?: RememberedAnswer) =>
+      void (options
+        ? approve(callId, args, options)
+        : args
+          ? approve(callId, args)
+          : approve(callId)),
     [approve],
   );
-  const onApproveAll = useCallback(() => void approveAll(), [approveAll]);
+  const onApproveAll = useCallback(
+    (callIds?: readonly string[], options?: RememberedAnswer) =>
+      void (options ? approveAll(callIds, options) : approveAll(callIds)),
+    [approveAll],
+  );
+  const onDenySome = useCallback(
+    (callIds: readonly string[], reason: string) => void denySome(callIds, reason),
+    [denySome],
+  );
   const onDeny = useCallback((callId: string, reason: string) => void deny(callId, reason), [deny]);
   const onAnswer = useCallback(
     (inputId: string, given: InputAnswer) => void answer(inputId, given),
@@ -107,6 +118,8 @@ function Chat(props: ChatViewProps): ReactElement {
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
+  // a fork that was never resumed takes a message too
+  const isForked = status === 'paused' && detail?.pause?.kind === 'fork';
   const isStopping = actionFor(actions, 'stop', executionId);
   const now = useMemo(() => new Date(), [shown.length]);
   const number = (turn: Turn): number => earlier.length + shown.indexOf(turn) + 1;
@@ -126,6 +139,9 @@ function Chat(props: ChatViewProps): ReactElement {
           onApprove={onApprove}
           onDeny={onDeny}
           onApproveAll={onApproveAll}
+          onDenySome={onDenySome}
+          canRemember={session.canRemember}
+          since={detail?.pause?.at ?? null}
           nextFocus={ref}
         />
       )}
@@ -161,8 +177,7 @@ function Chat(props: ChatViewProps): ReactElement {
         delivery={turn.user ? actionFor(actions, 'send', turn.id) : null}
         isLive={isActive && isBusy}
         isQueued={isLast && !isActive && isBusy}
-        stoppedAt={isActive ? (stop?.timestamp ?? null) : null}
-        granted={granted(turn)}
+        isEndBelow={isActive && !isBusy}
         onRetry={onRetry}
         onEdit={onEdit}
         onOpenStep={onOpenStep}
@@ -184,7 +199,7 @@ function Chat(props: ChatViewProps): ReactElement {
       >
         <div className="chat-column">
           {earlier.length > 0 && (
-            <EarlierTurns turns={earlier}>
+            <EarlierTurns turns={earlier} isInherited={shown[0]?.rows.some(isFork) === true}>
               {(turns) => turns.map((turn, i) => draw(turn, turns[i - 1]))}
             </EarlierTurns>
           )}
@@ -212,7 +227,7 @@ function Chat(props: ChatViewProps): ReactElement {
           <BusyComposer
             onSend={onSend}
             draft={draft}
-            blockedBy={blockedBy(status, approvals.length, inputs.length)}
+            blockedBy={blockedBy(isForked ? 'idle' : status, approvals.length, inputs.length)}
             placeholder={placeholderOf(status, agent)}
             isBusy={isBusy}
             isLocked

@@ -1,25 +1,17 @@
 import type { Trace, TraceBar, TraceStep } from '../../trace/trace.ts';
+import { eventId, eventRow } from '../../ui/event-row.ts';
+import type { UiEvent, UiMessage } from '../../ui/ui-message.ts';
 
 /** Trace facts of one call. */
 export interface CallFact {
   readonly step: number;
   readonly bar: TraceBar;
-  /** The recorded result of the error policy for the step. */
-  readonly policyText: string | null;
 }
 
-/** A failed model call. The run waited and retried, or ended. */
+/** A failed model call, as the record will name it when the run has ended. */
 export interface ModelFailure {
   readonly step: number;
-  readonly attempt: number;
-  readonly error: string;
-  /** Recorded type, such as `rate_limit`. */
-  readonly errorType: string | null;
-  readonly durationMs: number;
-  readonly waitMs: number;
-  /** Whether no step has followed yet. */
-  readonly isLast: boolean;
-  readonly willRetry: boolean;
+  readonly row: UiMessage;
 }
 
 /** Trace facts of one turn. */
@@ -28,56 +20,48 @@ export interface TurnFacts {
   readonly failures: readonly ModelFailure[];
   /** Numbers of steps that ended with text only, in order. */
   readonly answers: readonly number[];
-  /** Whether this is the newest run: only its steps can be opened from here. */
-  readonly isNewest: boolean;
 }
 
-export const noFacts: TurnFacts = { calls: new Map(), failures: [], answers: [], isNewest: false };
+export const noFacts: TurnFacts = { calls: new Map(), failures: [], answers: [] };
 
-export function factsOf(trace: Trace, isNewest: boolean): TurnFacts {
+export function factsOf({ steps, executionId }: Trace): TurnFacts {
   const calls = new Map<string, CallFact>();
   const failures: ModelFailure[] = [];
   const answers: number[] = [];
-  for (const [place, step] of trace.steps.entries()) {
+  for (const step of steps) {
     const { number, type, bars } = step;
-    const policyText = policyTextOf(step);
-    for (const bar of bars)
-      if (bar.callId !== null) calls.set(bar.callId, { step: number, bar, policyText });
-    if (type === 'error') failures.push(failureOf(step, place === trace.steps.length - 1));
+    for (const bar of bars) if (bar.callId !== null) calls.set(bar.callId, { step: number, bar });
+    if (type === 'error') failures.push({ step: number, row: failureRow(step, executionId ?? '') });
     else if (!bars.some(({ kind }) => kind === 'tool')) answers.push(number);
   }
-  return { calls, failures, answers, isNewest };
+  return { calls, failures, answers };
 }
 
-function failureOf(step: TraceStep, isLast: boolean): ModelFailure {
-  const { number, attempt, bars, durationMs, waitMs, outcome } = step;
+function failureRow(step: TraceStep, executionId: string): UiMessage {
+  const { number, attempt, bars, notes, waitMs, outcome, startedAt: timestamp, fallback } = step;
   const model = bars.find(({ kind }) => kind === 'model');
-  return {
-    step: number,
-    attempt,
-    errorType: model?.state === 'timeout' ? 'timeout' : errorTypeOf(step),
-    error: model?.error ?? step.notes[0] ?? 'it did not answer',
-    durationMs: model?.durationMs ?? durationMs,
-    waitMs,
-    isLast,
-    willRetry: outcome?.shouldContinue ?? true,
-  };
+  const code = model?.state === 'timeout' ? 'timeout' : errorTypeOf(step);
+  const event: UiEvent =
+    fallback === undefined
+      ? {
+          kind: 'failed_call',
+          step: number,
+          attempt,
+          code,
+          error: model?.error ?? notes[0] ?? '',
+          wait_ms: waitMs,
+          will_retry: outcome?.shouldContinue ?? true,
+        }
+      : { kind: 'fallback', step: number, from: step.model ?? '', to: fallback, code };
+  const id = event.kind === 'fallback' ? eventId.fallback : eventId.failedCall;
+  return eventRow({ id: id(executionId, number), timestamp, event });
 }
 
-const policyEvaluation = ({ outcome }: TraceStep) =>
-  outcome?.evaluations.find(({ criterion }) => criterion === 'ErrorPolicyCriterion');
-
-/** Returns the policy result only if the run continued: the banner shows the final one. */
-const policyTextOf = (step: TraceStep): string | null =>
-  step.outcome?.shouldContinue ? (policyEvaluation(step)?.reason ?? null) : null;
-
-function errorTypeOf(step: TraceStep): string | null {
-  const type = policyEvaluation(step)?.context['errorType'];
-  return typeof type === 'string' ? type : null;
-}
-
-/** Returns a short title such as "rate-limited", and the rest of the sentence. */
-export function failureWords({ error, errorType }: ModelFailure): readonly [string, string] {
-  if (errorType === 'rate_limit') return ['Model rate-limited', error];
-  return [errorType === 'timeout' ? 'Model timed out' : 'Model call failed', error];
+/** Returns the recorded code or type of the error, such as `rate_limit`; '' if there is none. */
+function errorTypeOf({ outcome }: TraceStep): string {
+  const context = outcome?.evaluations.find(
+    ({ criterion }) => criterion === 'ErrorPolicyCriterion',
+  )?.context;
+  const found = context?.['errorCode'] ?? context?.['errorType'];
+  return typeof found === 'string' ? found : '';
 }

@@ -31,8 +31,7 @@ export function TurnEnd(props: TurnEndProps): ReactElement | null {
     );
   if (status === 'completed') return <Completed {...props} link={link} />;
   const shown = sentence ?? (stop ? liveSentence(stop) : null);
-  // the conversation shows a grant from the moment it is given
-  if (!shown || props.grantState.kind === 'granted') return null;
+  if (!shown) return null;
   const outcome = trace?.outcome ?? detail?.outcome ?? null;
   return (
     <StopBanner

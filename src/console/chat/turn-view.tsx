@@ -4,13 +4,14 @@ import { CutNote, useWhole } from '../../react/cut-note.tsx';
 import type { ConversationRow } from '../../react/conversation-rows.ts';
 import { ReasoningView } from '../../react/reasoning-view.tsx';
 import { clockText } from '../calendar.ts';
+import type { OpenStep } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
-import { CompactionNote } from './compaction-note.tsx';
-import { CallGroup, FailureGroup } from './call-group.tsx';
+import { CallGroup } from './call-group.tsx';
+import { EventLine } from './event-line.tsx';
+import { Folded } from './folded.tsx';
 import { Markdown } from './markdown.tsx';
-import { stopNote } from './stop-note.ts';
 import type { TurnFacts } from './trace-facts.ts';
-import { turnItems, type GrantedLine, type TurnItem } from './turn-items.ts';
+import { turnItems, type TurnItem } from './turn-items.ts';
 import type { Turn } from './turns.ts';
 import { UserMessage } from './user-message.tsx';
 
@@ -25,24 +26,22 @@ export interface TurnViewProps {
   readonly isQueued: boolean;
   /** Whether the step numbers are still loading. */
   readonly isLive: boolean;
-  /** Whether the end of the turn is shown below: then the stop line is omitted. */
-  readonly stoppedAt: string | null;
-  readonly granted: readonly GrantedLine[];
+  /** Whether the end of the turn is shown below: then its last row, if it is a stop, is omitted. */
+  readonly isEndBelow: boolean;
   readonly onRetry: (actionId: string) => void;
   readonly onEdit: (actionId: string, text: string) => void;
-  readonly onOpenStep: (step: number) => void;
+  readonly onOpenStep: OpenStep;
   /** Content after the last row: approvals, or why it ended. */
   readonly children?: ReactNode;
 }
 
 export const TurnView: MemoExoticComponent<(props: TurnViewProps) => ReactElement> = memo(
   function TurnView(props: TurnViewProps): ReactElement {
-    const { turn, number, facts, day, stoppedAt, onOpenStep, children } = props;
+    const { turn, number, facts, day, isEndBelow, onOpenStep, children } = props;
     const { user } = turn;
     const at = new Date(user?.message.timestamp ?? turn.rows[0]?.message.timestamp ?? '');
-    const open = facts.isNewest ? onOpenStep : null;
-    const isEndShown = (item: TurnItem): boolean =>
-      item.kind === 'stop' && item.message.timestamp === stoppedAt;
+    const items = turnItems(turn.rows, facts);
+    const shown = isEndBelow && isStop(items.at(-1)) ? items.slice(0, -1) : items;
     return (
       <section className="turn">
         {day !== null && <p className="day">{day}</p>}
@@ -58,11 +57,9 @@ export const TurnView: MemoExoticComponent<(props: TurnViewProps) => ReactElemen
             onEdit={props.onEdit}
           />
         )}
-        {turnItems(turn.rows, facts, props.granted).map((item) =>
-          isEndShown(item) ? null : (
-            <ItemView key={item.key} item={item} onOpenStep={open} isLive={props.isLive} />
-          ),
-        )}
+        {shown.map((item) => (
+          <ItemView key={item.key} item={item} onOpenStep={onOpenStep} isLive={props.isLive} />
+        ))}
         {children}
       </section>
     );
@@ -72,7 +69,7 @@ export const TurnView: MemoExoticComponent<(props: TurnViewProps) => ReactElemen
 interface ItemViewProps {
   readonly item: TurnItem;
   readonly isLive: boolean;
-  readonly onOpenStep: ((step: number) => void) | null;
+  readonly onOpenStep: OpenStep;
 }
 
 function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
@@ -88,33 +85,24 @@ function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
       );
     case 'calls':
       return <CallGroup item={item} onOpenStep={onOpenStep} isLive={isLive} />;
-    case 'failures':
-      return <FailureGroup failures={item.failures} onOpenStep={onOpenStep} />;
-    case 'granted':
-      return (
-        <p className="granted">
-          <Glyph name="go" size={14} />
-          {item.line.text}
-        </p>
-      );
+    case 'event':
     case 'compaction':
-      return <CompactionNote message={item.message} />;
+      return <EventLine message={item.message} onOpenStep={onOpenStep} />;
     default: {
       const { content, metadata } = item.message;
-      const isNow = metadata.status_type !== 'error';
-      const { glyph, text } =
-        item.kind === 'stop'
-          ? stopNote(item.message)
-          : { glyph: isNow ? ('working' as const) : ('failed' as const), text: content };
+      const hasFailed = metadata.status_type === 'error';
       return (
         <p className="status-line" data-kind={metadata.status_type}>
-          <Glyph name={glyph} size={14} />
-          <span>{text}</span>
+          <Glyph name={hasFailed ? 'failed' : 'working'} size={14} />
+          <span dir="auto">{content}</span>
         </p>
       );
     }
   }
 }
+
+const isStop = (item: TurnItem | undefined): boolean =>
+  item?.kind === 'event' && item.message.metadata.continuation !== undefined;
 
 /** Renders the model's text, with a caret while it streams. */
 function Said({ row }: { readonly row: ConversationRow }): ReactElement {
@@ -123,11 +111,13 @@ function Said({ row }: { readonly row: ConversationRow }): ReactElement {
   const text = typeof whole === 'string' ? whole : message.content;
   return (
     <article className="said" aria-label="Assistant" aria-busy={isStreaming || undefined}>
-      <Markdown
-        text={text}
-        isStreaming={isStreaming}
-        end={isStreaming ? <span className="caret" aria-hidden="true" /> : null}
-      />
+      <Folded text={text} isStreaming={isStreaming}>
+        <Markdown
+          text={text}
+          isStreaming={isStreaming}
+          end={isStreaming ? <span className="caret" aria-hidden="true" /> : null}
+        />
+      </Folded>
       {status !== 'whole' && (
         <CutNote {...{ status, problem, load }} label="Only the beginning is shown." />
       )}

@@ -1,4 +1,9 @@
+import { counted } from '../../number-text.ts';
 import type { ConversationRow } from '../../react/conversation-rows.ts';
+
+/** Whether the session was forked here. */
+export const isFork = ({ message }: ConversationRow): boolean =>
+  message.metadata.event?.kind === 'fork';
 
 /** A user message and everything that follows until the next one. */
 export interface Turn {
@@ -16,6 +21,8 @@ export function turnsOf(
   const turns: { id: string; user: ConversationRow | null; rows: ConversationRow[] }[] = [];
   for (const row of rows) {
     if (row.message.role === 'user') turns.push({ id: row.message.id, user: row, rows: [] });
+    // what a fork has copied folds, so that its own steps begin a turn
+    else if (isFork(row)) turns.push({ id: row.message.id, user: null, rows: [row] });
     else {
       if (turns.length === 0) turns.push({ id: 'start', user: null, rows: [] });
       turns.at(-1)?.rows.push(row);
@@ -45,14 +52,23 @@ const foldOver = 3;
 const keptOpen = 2;
 
 /** Returns the id of the first turn that is not folded. */
-export const firstOpen = (turns: readonly Turn[]): string | null =>
-  (turns.length > foldOver ? turns.at(-keptOpen) : turns[0])?.id ?? null;
+export function firstOpen(turns: readonly Turn[]): string | null {
+  const forked = turns.findLastIndex(({ rows }) => rows.some(isFork));
+  const kept = turns.length > foldOver ? turns.length - keptOpen : 0;
+  return turns[Math.max(kept, forked)]?.id ?? null;
+}
+
+/** Number of steps, from the messages only: each answer is one. */
+const stepsIn = (turns: readonly Turn[]): number =>
+  turns.flatMap(({ rows }) => rows).filter(({ message }) => message.role === 'assistant').length;
+
+/** Returns "3 steps from the original run" for what a fork has copied. */
+export const inheritedText = (turns: readonly Turn[]): string =>
+  `${counted(stepsIn(turns), 'step')} from the original run`;
 
 /** Returns "2 earlier turns · 5 steps" or "1 earlier turn · answered in 2 steps", from the messages only. */
 export function earlierText(turns: readonly Turn[]): string {
-  const steps = turns
-    .flatMap(({ rows }) => rows)
-    .filter(({ message }) => message.role === 'assistant').length;
+  const steps = stepsIn(turns);
   const last = turns.at(-1)?.rows.at(-1)?.message;
   const isAnswered =
     turns.length === 1 &&
@@ -60,5 +76,5 @@ export function earlierText(turns: readonly Turn[]): string {
     (last.metadata.tool_calls ?? []).length === 0;
   const count = turns.length === 1 ? '1 earlier turn' : `${turns.length} earlier turns`;
   if (steps === 0) return count;
-  return `${count} · ${isAnswered ? 'answered in ' : ''}${steps === 1 ? '1 step' : `${steps} steps`}`;
+  return `${count} · ${isAnswered ? 'answered in ' : ''}${counted(steps, 'step')}`;
 }

@@ -41,10 +41,10 @@ export function useTurns(
     const { current } = kept;
     const { newest } = current;
     if (newest && newest.turnId !== activeId)
-      current.facts.set(newest.turnId, factsOf(newest.trace, false));
+      current.facts.set(newest.turnId, factsOf(newest.trace));
     current.newest = trace && activeId !== null ? { trace, turnId: activeId } : null;
     const known = new Map(current.facts);
-    if (trace && activeId !== null) known.set(activeId, factsOf(trace, true));
+    if (trace && activeId !== null) known.set(activeId, factsOf(trace));
     return known;
   }, [trace, activeId]);
 

@@ -94,7 +94,7 @@ export class ChatAnswer {
     const chunks: InferenceChunk[] = [];
     for (const event of events) {
       if (this.isDone) break;
-      chunks.push(...this.#take(event));
+      for (const chunk of this.#take(event)) chunks.push(chunk);
     }
     const { stray } = this.#sse;
     // only new lines can complete it

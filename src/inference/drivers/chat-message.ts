@@ -11,9 +11,6 @@ export interface Spoken {
   readonly refusal: string;
 }
 
-/** Fields with reasoning as text next to the content; providers repeat it, so the first one wins. */
-const reasoningKeys = ['reasoning_content', 'reasoning', 'reasoning_text', 'thinking'] as const;
-
 /**
  * Reads a message or a delta, and appends its reasoning to `parts`. `content` is a string, null, a list of typed parts,
  * or an empty object; reasoning has other fields.
@@ -22,6 +19,10 @@ export function spokenIn(message: Record<string, unknown>, parts: ReasoningParts
   const { content } = message;
   const refusal = string(message['refusal']);
   const reasoning = reasoningIn(message, parts);
+  if (typeof content === 'string') {
+    if (content !== '') parts.endPart();
+    return { text: content, reasoning, refusal };
+  }
   const said = { text: '', reasoning, refusal };
   for (const part of Array.isArray(content) ? (content as unknown[]) : [content]) {
     const type = isRecord(part) ? part['type'] : 'text';
@@ -39,10 +40,13 @@ export function spokenIn(message: Record<string, unknown>, parts: ReasoningParts
 
 /** Reads reasoning from its fields. A text field has no parts, and may be sent back unchanged; details are indexed. */
 function reasoningIn(message: Record<string, unknown>, parts: ReasoningParts): string {
-  for (const key of reasoningKeys) {
-    const text = message[key];
-    if (typeof text === 'string' && text !== '') return parts.add(null, text);
-  }
+  // providers repeat it, so the first one wins
+  const text =
+    string(message['reasoning_content']) ||
+    string(message['reasoning']) ||
+    string(message['reasoning_text']) ||
+    string(message['thinking']);
+  if (text !== '') return parts.add(null, text);
   const details = message['reasoning_details'];
   if (!Array.isArray(details)) return '';
   const indexOf = (one: unknown): unknown => (isRecord(one) ? (one['index'] ?? null) : null);

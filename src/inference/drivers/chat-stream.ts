@@ -8,7 +8,7 @@ import type { AnswerStream } from './answer-format.ts';
 import { imageParts, imagesIn, spokenIn, string } from './chat-message.ts';
 import { usageIn, type ChatUsage } from './chat-usage.ts';
 import { ToolCallAssembler } from './tool-call-assembler.ts';
-import { ReasoningCollector, stateKeys } from './provider-state.ts';
+import { hasState, ReasoningCollector } from './provider-state.ts';
 import { reportIn } from './request-id.ts';
 import { ReasoningParts } from './reasoning-parts.ts';
 import { ThinkFilter } from './think-filter.ts';
@@ -131,7 +131,7 @@ export class ChatStream implements AnswerStream {
 
   #readDelta(delta: Record<string, unknown>, out: InferenceChunk[]): void {
     const { text, reasoning, refusal } = spokenIn(delta, this.#reasoning);
-    if (reasoning !== '' || stateKeys.some((key) => key in delta)) this.#kept.read(delta);
+    if (reasoning !== '' || hasState(delta)) this.#kept.read(delta);
     if (reasoning !== '') out.push({ type: 'reasoning', text: reasoning });
     if (refusal !== '') this.#refusal += refusal;
     for (const url of imagesIn(delta)) this.#images.add(url);

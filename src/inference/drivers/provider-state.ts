@@ -20,13 +20,15 @@ export type ProviderState = {
   readonly signature?: JsonObject;
 };
 
-/** Fields of a message other than its reasoning that a server expects back. */
-export const stateKeys = [
-  'reasoning_details',
-  'extra_content',
-  'thought_signature',
-  'provider_specific_fields',
-] as const;
+/**
+ * Whether a message or a delta has a field other than its reasoning that a server expects back. Called for every delta:
+ * engines read a field by a constant name several times faster.
+ */
+export const hasState = (message: Readonly<Record<string, unknown>>): boolean =>
+  message['reasoning_details'] !== undefined ||
+  message['extra_content'] !== undefined ||
+  message['thought_signature'] !== undefined ||
+  message['provider_specific_fields'] !== undefined;
 
 /** Collects state from deltas, or from the message of a whole answer. */
 export class ReasoningCollector {

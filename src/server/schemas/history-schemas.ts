@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../tools/schema.ts';
+import { compactionKind } from './message-schemas.ts';
 import {
   anything,
   count,
@@ -40,8 +41,6 @@ const steering = object(
     systemHash: text,
   },
 );
-
-const compactionKind = oneOfTexts(['tool_results', 'summary']);
 
 const compactions = list(
   object({
@@ -100,39 +99,6 @@ const stepSchema = object(
 
 /** Schemas of messages, steps and traces. */
 export const historySchemas: Readonly<Record<string, JsonSchema>> = {
-  UiMessage: object({
-    id: text,
-    role: oneOfTexts(['user', 'assistant', 'tool', 'status']),
-    content: text,
-    timestamp: time,
-    metadata: object(
-      {},
-      {
-        tool_calls: list(object({ id: text, name: text, args: anything, args_summary: text })),
-        tool_call_id: text,
-        tool_name: text,
-        tool_result: anything,
-        tool_files: list(
-          object(
-            { type: oneOfTexts(['image', 'file']) },
-            { media_type: text, filename: text, url: text, bytes: count, data: text },
-          ),
-        ),
-        tool_error: text,
-        tool_error_code: text,
-        tool_duration_ms: number,
-        reasoning: text,
-        status_type: text,
-        content_ref: text,
-        compaction: object({
-          kind: compactionKind,
-          messages: count,
-          tokens_before: count,
-          tokens_after: count,
-        }),
-      },
-    ),
-  }),
   MessagePage: object({ messages: list(ref('UiMessage')), before: orNull(count) }),
   CompactionPage: object({
     compactions: list(
@@ -268,6 +234,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     },
     {
       nested: object({
+        agentId: text,
         callId: text,
         above: list(object({ agent: text, callId: orNull(text), step: count })),
       }),

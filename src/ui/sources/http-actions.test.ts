@@ -115,6 +115,7 @@ it('httpSession reads and acts on the same session', async () => {
     'approve',
     'approveAll',
     'deny',
+    'remembers',
     'resume',
     'retry',
     'send',

@@ -66,6 +66,7 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     approve: (callId, args, shown) =>
       answer(callId, { decision: 'approve', ...(args !== undefined && { args }), ...shown }),
     deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
+    remembers: true,
     approveAll: (calls) =>
       post('approvals', { calls: calls.map((call): JsonObject => ({ ...call })) }),
     answer: (inputId, answer, shown) => post('inputs', { inputId, ...answer, ...shown }),

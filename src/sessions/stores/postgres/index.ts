@@ -1,12 +1,13 @@
 import { invalidOption, whole } from '../../../errors/agent-error.ts';
 import type { SessionStore, StoreCodec } from '../../session-store.ts';
-import { writeCommit } from './postgres-commit.ts';
+import { commitWriter } from './postgres-commit.ts';
 import { sessionLeases } from './postgres-leases.ts';
 import { sessionBatches } from './postgres-batches.ts';
 import type { PoolLike } from './postgres-client.ts';
 import { openDatabase } from './postgres-pool.ts';
+import { sessionQueries } from './postgres-queries.ts';
 import { sessionReads } from './postgres-reads.ts';
-import { migrate, quotedSchema } from './postgres-schema.ts';
+import { migrate } from './postgres-schema.ts';
 import { sessionUpkeep } from './postgres-upkeep.ts';
 import { sessionWork } from './postgres-work.ts';
 import { sessionWorkers } from './postgres-workers.ts';
@@ -77,12 +78,23 @@ export function postgresStore(options: PostgresStoreOptions = {}): SessionStore 
     maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
     ...(codec && { codec }),
     ...sessionReads(db, schema),
+    ...sessionQueries(db, schema),
     ...sessionWork(db, schema),
     ...sessionLeases(db, schema),
     ...sessionUpkeep(db, schema),
     ...sessionBatches(db, schema),
     ...sessionWorkers(db, schema),
-    commit: (commit) => writeCommit(db, schema, commit),
+    commit: commitWriter(db, schema),
     close: () => db.close(),
   };
+}
+
+/** Returns the schema quoted, because it may be an SQL keyword. */
+function quotedSchema(schema: string): string {
+  if (typeof schema === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return `"${schema}"`;
+  throw invalidOption(
+    'postgresStore({ schema })',
+    schema,
+    'a name of lowercase letters, digits and underscores that does not start with a digit',
+  );
 }

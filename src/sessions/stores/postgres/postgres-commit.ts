@@ -1,234 +1,71 @@
-import type { Commit, CommitReceipt } from '../../session-store.ts';
-import { hasProgress } from '../attempt-rules.ts';
-import { storeFailed } from './postgres-errors.ts';
-import { isRefused, ledgerColumns, ledgerLines, type LedgerLine } from './postgres-ledger.ts';
-import type { Database } from './postgres-pool.ts';
+import type { CommitReceipt, SessionStore } from '../../session-store.ts';
 import { revisionConflict, staleOwner, startConflict } from '../store-errors.ts';
+import { commitArguments, preparedCommit, type PreparedCommit } from './postgres-commit-arrays.ts';
+import { REFUSED_START } from './postgres-commit-migration.ts';
+import { runsIn, withRuns } from './postgres-run-writes.ts';
+import { commitGroups } from './postgres-commit-groups.ts';
+import { isOfStatement, sqlState, storeFailed } from './postgres-errors.ts';
+import { isRefused, ledgerColumns } from './postgres-ledger.ts';
+import type { Database } from './postgres-pool.ts';
 
 const TRIES = 3;
+/** How long a group waits for a locked row, in milliseconds. Each of its commits then waits by itself. */
+const GROUP_PATIENCE_MS = 20;
 
-/** Writes a commit in one statement. Only if it wrote nothing does a second statement read the reason. */
-export async function writeCommit(
-  db: Database,
-  schema: string,
-  commit: Commit,
-): Promise<CommitReceipt> {
-  const lines = ledgerLines(commit);
-  const { text, values } = commitStatement(db, schema, commit, lines);
-  for (let tries = 0; tries < TRIES; tries++) {
-    const [written] = await db.run<CommitReceipt>('commit', text, values, {
-      session: commit.sessionId,
-    });
-    if (written) return receiptOf(written);
-    const earlier = await whyNot(db, schema, commit, lines);
-    if (earlier) return earlier;
-  }
-  throw storeFailed('commit', new Error('the session kept changing during the commit'));
-}
-
-/** SQL fragments that insert rows from JSON into a table. */
-interface RowTable {
-  readonly into: string;
-  readonly selected: string;
-  readonly typed: string;
-  readonly onConflict: string;
-}
-
-function rowTable(name: string, columns: Record<string, string>, onConflict = ''): RowTable {
-  const names = Object.keys(columns);
-  const snakeCase = (column: string): string =>
-    column.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return {
-    into: `${name} (session_id, ${names.map(snakeCase).join(', ')})`,
-    selected: names.map((column) => `r."${column}"`).join(', '),
-    typed: names.map((column) => `"${column}" ${columns[column]}`).join(', '),
-    onConflict,
-  };
-}
-
-const tables = {
-  messages: rowTable('messages', {
-    agentId: 'text',
-    position: 'integer',
-    role: 'text',
-    body: 'text',
-  }),
-  steps: rowTable('steps', {
-    agentId: 'text',
-    position: 'integer',
-    executionId: 'text',
-    body: 'text',
-    mark: 'text',
-  }),
-  compactions: rowTable('compactions', {
-    agentId: 'text',
-    position: 'integer',
-    kind: 'text',
-    toPosition: 'integer',
-    body: 'text',
-  }),
-  agents: rowTable(
-    'agents',
-    {
-      executionId: 'text',
-      agentId: 'text',
-      callId: 'text',
-      head: 'text',
-      messageCount: 'integer',
-      stepCount: 'integer',
-    },
-    `on conflict (session_id, execution_id, agent_id) do update set call_id = excluded.call_id,
-      head = excluded.head, message_count = excluded.message_count, step_count = excluded.step_count`,
-  ),
-  events: rowTable('events', {
-    executionId: 'text',
-    seq: 'integer',
-    type: 'text',
-    body: 'text',
-  }),
-  blobs: rowTable('blobs', { scope: 'text', hash: 'text', body: 'text' }, 'on conflict do nothing'),
-} as const;
+type Written = CommitReceipt & { readonly sessionId: string };
 
 /**
- * Builds the statement from only the parts that the commit has, so that the few kinds of commits become a few prepared
- * statements. The phase depends only on the session's row, whose newest version is read even after a wait for its lock.
- * Refused starts depend on other rows, but only commits change those, and then the revision does not match.
+ * Writes commits. Those of several sessions that arrive while earlier ones are being written go into one statement.
+ * Whatever prevents one of them from being written, such as a locked row, then affects no other: each is written alone.
  */
-function commitStatement(
-  { durably, patiently }: Database,
-  schema: string,
-  commit: Commit,
-  lines: readonly LedgerLine[],
-): { readonly text: string; readonly values: readonly unknown[] } {
-  const { root, seq, done, end } = commit;
-  const values: unknown[] = [];
-  const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
-  const id = bind(commit.sessionId, 'text');
-  const token = bind(commit.token, 'bigint');
-  const fence = [
-    `s.id = ${id}`,
-    patiently,
-    `s.token = ${token}`,
-    `s.revision = ${bind(commit.revision, 'integer')}`,
-    's.worker is not null',
-  ];
-  const set = ['revision = s.revision + 1'];
-  if (commit.at !== undefined) set.push(`updated_at = ${bind(commit.at, 'text')}`);
-  const writes: string[] = [];
-  let commands = 's.commands';
-  let decided = 's.decided';
-
-  const rows = { ...commit, agents: lastOfEach(commit.agents) };
-  for (const name of ['messages', 'steps', 'compactions', 'agents', 'events', 'blobs'] as const) {
-    if (!rows[name]?.length) continue;
-    const { into, selected, typed, onConflict } = tables[name];
-    const json = bind(JSON.stringify(rows[name]), 'json');
-    writes.push(`${name}_written as (
-      insert into ${schema}.${into} select ${id}, ${selected}
-      from fenced, json_to_recordset(${json}) as r(${typed}) ${onConflict})`);
-  }
-  if (lines.length > 0) {
-    const ledger = `json_to_recordset(${bind(JSON.stringify(lines), 'json')}) as r(${ledgerColumns})`;
-    decided = `case when cardinality(s.decided) = 0 then s.decided else array(
-      select d from unnest(s.decided) as d where not exists (select from ${ledger}
-        where r."callId" = d and r."executionId" = s.execution_id and r.state <> 'waiting')) end`;
-    if (lines.some(({ starts }) => starts > 0))
-      fence.push(`not ${refusedStart(schema, id, ledger)}`);
-    writes.push(callsWritten(schema, id, token, ledger));
-  }
-  if (root) {
-    const executionId = bind(root.executionId, 'text');
-    decided = `case when s.execution_id is distinct from ${executionId} then '{}' else ${decided} end`;
-    set.push(
-      `execution_id = ${executionId}`,
-      `head = ${bind(root.head, 'text')}`,
-      `status = ${bind(root.status, 'text')}`,
-      `message_count = ${bind(root.messageCount, 'integer')}`,
-      `step_count = ${bind(root.stepCount, 'integer')}`,
-      `requires = ${bind(root.requires ?? 1, 'integer')}`,
-    );
-  }
-  if (done !== undefined) {
-    const number = bind(done, 'integer');
-    commands = `array_remove(s.commands, ${number})`;
-    set.push(`commands = ${commands}`);
-    writes.push(`command_done as (
-      delete from ${schema}.commands c using fenced where c.session_id = ${id} and c.number = ${number})`);
-  }
-  if (seq !== undefined) set.push(`seq = ${bind(seq, 'integer')}`);
-  if (end === 'ended') decided = `'{}'`;
-  if (decided !== 's.decided') set.push(`decided = ${decided}`);
-  const tries = hasProgress(commit) ? '0' : 's.tries';
-  if (end) set.push(...endOf(end, commands, decided, tries));
-  else if (tries === '0') set.push('tries = 0');
-  if (commit.endsQuarantine && end !== 'ended') set.push('quarantined = false');
-
-  const fenced = `fenced as (
-      update ${schema}.sessions s set ${set.join(', ')} where ${fence.join(' and ')}
-      returning s.phase, s.stop_reason, s.pause_reason)`;
-  return {
-    text: `with ${[fenced, ...writes].join(', ')}
-      select phase, stop_reason as "stopReason", pause_reason as "pauseReason"${durably} from fenced`,
-    values,
+export function commitWriter(db: Database, schema: string): SessionStore['commit'] {
+  const write = (patience: string, commits: readonly PreparedCommit[]): Promise<Written[]> => {
+    const { list, values } = commitArguments(commits);
+    const plain = `select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
+      from ${schema}.write_commits((select ${patience}), ${list})`;
+    const runs = runsIn(commits);
+    return runs === null
+      ? db.run<Written>('commit', plain, values, { isInside: true })
+      : db.run<Written>('commit', withRuns(schema, plain, values.length + 1), [...values, runs], {
+          isInside: true,
+        });
   };
-}
+  const [alone, together] = [db.patience(), db.patience(GROUP_PATIENCE_MS)];
 
-/** Matches a start that is not allowed. `offset 0` forces one lookup per call, however many calls the session has. */
-const refusedStart = (schema: string, id: string, ledger: string): string => `exists (
-    select from ${ledger}, lateral (
-      select c.state from ${schema}.calls c
-      where c.session_id = ${id} and c.execution_id = r."executionId" and c.call_id = r."callId"
-      offset 0) as c
-    where ${isRefused})`;
+  /** Writes one commit. Only if it wrote nothing does a second statement read the reason. */
+  async function writeAlone(prepared: PreparedCommit): Promise<CommitReceipt> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const [written] = await write(alone, [prepared]).catch((error: unknown) => {
+        if (sqlState(error) === REFUSED_START) return [];
+        throw error;
+      });
+      const receipt = written ? receiptOf(written) : await whyNot(db, schema, prepared);
+      if (receipt) return receipt;
+    }
+    throw storeFailed('commit', new Error('the session kept changing during the commit'));
+  }
 
-const callsWritten = (schema: string, id: string, token: string, ledger: string): string =>
-  `calls_written as (
-    insert into ${schema}.calls as c
-      (session_id, execution_id, call_id, tool, state, token, starts, result)
-    select ${id}, r."executionId", r."callId", r.tool, r.state,
-      case when r.starts > 0 then ${token} else 0 end, r.starts, r.result
-    from fenced, ${ledger}
-    on conflict (session_id, execution_id, call_id) do update set
-      state = excluded.state, starts = c.starts + excluded.starts, result = excluded.result,
-      token = case when excluded.starts > 0 then excluded.token else c.token end
-    where excluded.state <> 'waiting' and c.state <> 'committed')`;
+  const groups = commitGroups<PreparedCommit, CommitReceipt>({
+    keyOf: ({ commit }) => commit.sessionId,
+    sizeOf: ({ size }) => size,
+    async write(commits) {
+      try {
+        const rows = await write(together, commits);
+        const receipts = new Map(rows.map((row) => [row.sessionId, receiptOf(row)]));
+        const inOrder = commits.flatMap(({ commit }) => receipts.get(commit.sessionId) ?? []);
+        return inOrder.length === commits.length ? inOrder : null;
+      } catch (error) {
+        if (isOfStatement(error)) return null;
+        throw error;
+      }
+    },
+    writeAlone,
+  });
 
-/** Returns the assignments to the session's row at the end of a run. */
-function endOf(
-  end: NonNullable<Commit['end']>,
-  commands: string,
-  decided: string,
-  tries: string,
-): readonly string[] {
-  if (end === 'handover')
-    return [
-      'worker = null',
-      'leased_until = null',
-      'wait_ms = 0',
-      `tries = greatest(0, ${tries} - 1)`,
-    ];
-  const hasMore =
-    end === 'ended'
-      ? `cardinality(${commands}) > 0`
-      : `(s.stop_reason is not null or cardinality(${decided}) > 0)`;
-  return [
-    `phase = case when ${hasMore} then 'open' else '${end === 'ended' ? 'idle' : 'paused'}' end`,
-    `worker = case when ${hasMore} then s.worker end`,
-    `leased_until = case when ${hasMore} then s.leased_until end`,
-    `wait_ms = case when ${hasMore} then s.wait_ms else 0 end`,
-    // if there is more to do, the lease is kept and the next work counts as its first try
-    `tries = case when ${hasMore} then 1 else 0 end`,
-    'pause_reason = null',
-    'error = null',
-    ...(end === 'ended'
-      ? ['stop_reason = null', 'close_reason = null', 'deaths = 0', 'quarantined = false']
-      : []),
-  ];
-}
-
-function lastOfEach(agents: Commit['agents'] = []): NonNullable<Commit['agents']> {
-  const byKey = agents.map((row) => [JSON.stringify([row.executionId, row.agentId]), row] as const);
-  return [...new Map(byKey).values()];
+  return (commit) =>
+    db.during('commit', { session: commit.sessionId }, async () =>
+      groups.add(preparedCommit(commit)),
+    );
 }
 
 const receiptOf = ({ phase, stopReason, pauseReason }: CommitReceipt): CommitReceipt => ({
@@ -244,8 +81,7 @@ const receiptOf = ({ phase, stopReason, pauseReason }: CommitReceipt): CommitRec
 async function whyNot(
   db: Database,
   schema: string,
-  commit: Commit,
-  lines: readonly LedgerLine[],
+  { commit, lines }: PreparedCommit,
 ): Promise<CommitReceipt | null> {
   type Found = CommitReceipt & {
     readonly token: number;
@@ -253,7 +89,7 @@ async function whyNot(
     readonly worker: string | null;
     readonly refused: string | null;
   };
-  const [found] = await db.read<Found>(
+  const [found] = await db.run<Found>(
     'commit',
     `select s.token::float8 as token, s.revision, s.worker, s.phase, s.stop_reason as "stopReason",
       s.pause_reason as "pauseReason", (
@@ -263,6 +99,7 @@ async function whyNot(
         where ${isRefused} limit 1) as refused
     from ${schema}.sessions s where s.id = $1`,
     [commit.sessionId, JSON.stringify(lines)],
+    { isRepeatable: true, isInside: true },
   );
   if (found?.token !== commit.token) throw staleOwner(commit);
   if (commit.revision < found.revision) return receiptOf(found);

@@ -83,6 +83,22 @@ export function isOfConnection(error: unknown): boolean {
 export const isLockedOut = (error: unknown): boolean =>
   AgentError.is(error, 'store_failed') && error.details['code'] === '55P03';
 
+/** Returns the SQLSTATE of an error of the store, or null. */
+export const sqlState = (error: unknown): string | null => {
+  const code = AgentError.is(error, 'store_failed') ? error.details['code'] : null;
+  return typeof code === 'string' && isSqlState(code) ? code : null;
+};
+
+/** Whether the server refused a statement, of which nothing was written, and the connection stays usable. */
+export const isOfStatement = (error: unknown): boolean => {
+  const code = sqlState(error);
+  return code !== null && !isOfConnection({ code });
+};
+
+/** Creates the error for a value that the server would refuse. */
+export const refusedValue = (reason: string): AgentError =>
+  storeFailed('commit', Object.assign(new Error(reason), { code: '22021' }));
+
 /** Whether a table or the schema does not exist. */
 export const isMissingTable = (error: unknown): boolean =>
   ['42P01', '3F000'].includes((error as DatabaseFailure | null)?.code ?? '');

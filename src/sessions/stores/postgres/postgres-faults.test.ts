@@ -23,7 +23,7 @@ const STATEMENT_MS = 400;
 const behind = (options: PostgresStoreOptions = {}): SessionStore =>
   open({ connectionString: proxy.url, statementTimeoutMs: STATEMENT_MS, ...options });
 
-const isCommit = /revision = s\.revision \+ 1/;
+const isCommit = /write_commits/;
 const isClaim = /nextval/;
 const isRenewal = /skip locked/;
 const isFind = /"isLeased".*where s\.id = \$1$/s;

@@ -1,4 +1,3 @@
-import { AgentError } from '../../../errors/agent-error.ts';
 import type { Aborts } from '../../in-time.ts';
 import {
   type Deadlines,
@@ -19,14 +18,12 @@ import {
   noTurn,
   storeFailed,
 } from './postgres-errors.ts';
+import { type OwnPoolOptions, ownPool } from './postgres-own-pool.ts';
 import { storeClosed } from '../store-errors.ts';
 import { KeyedTurns, Turns } from '../turns.ts';
 
-export interface DatabaseOptions {
-  readonly connectionString?: string | undefined;
+export interface DatabaseOptions extends OwnPoolOptions {
   readonly pool?: PoolLike | undefined;
-  readonly poolSize: number;
-  readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
   /** Whether to use named prepared statements, so that each connection plans a statement once. */
   readonly preparedStatements: boolean;
@@ -45,6 +42,8 @@ export interface RunOptions {
    * answer.
    */
   readonly isRepeatable?: boolean;
+  /** Whether the statement is part of {@link Database.during}, so that it still runs while the store closes. */
+  readonly isInside?: boolean;
   /** Whether the statement renews leases or reads signals. It then waits for no other work of this store. */
   readonly isHeartbeat?: boolean;
   readonly timeoutMs?: number;
@@ -62,6 +61,8 @@ export interface Database {
    * its connection does.
    */
   readonly patiently: string;
+  /** SQL that sets `lock_timeout`. Default: as `patiently` does. */
+  patience(lockMs?: number): string;
   /** Time limit for statements that may change many rows, in milliseconds. */
   readonly longTimeoutMs: number;
   /** Reads rows. `operation` is for error messages. */
@@ -77,13 +78,17 @@ export interface Database {
     work: (run: RunQuery) => Promise<T>,
     how?: RunOptions,
   ): Promise<T>;
+  /** Runs work of several statements in the session's turn. `close` waits for it. Its statements have `isInside` set. */
+  during<T>(
+    operation: string,
+    how: Pick<RunOptions, 'session'>,
+    work: () => Promise<T>,
+  ): Promise<T>;
   close(): Promise<void>;
 }
 
 const TRIES = 5;
 const REPEATS = 2;
-/** Additional connections that are reserved for heartbeats. */
-const FOR_HEARTBEATS = 2;
 const LONGEST_CLOSE_MS = 5_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -162,32 +167,47 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   };
 
-  /** Waits for the session's turn first, then for a connection, so that work that waits for a session occupies none. */
-  const inTurn = async <T>(how: RunOptions, work: () => Promise<T>): Promise<T> => {
-    if (how.isHeartbeat) return work();
-    const waitMs = connectMs + statementTimeoutMs;
-    const { session } = how;
-    const endTurn =
-      session === undefined ? ignore : await lanes.take(session, waitMs, () => noTurn(waitMs));
+  const turnMs = connectMs + statementTimeoutMs;
+  const endless = Promise.resolve(ignore);
+  const inTurn = async <T>({ session }: RunOptions, work: () => Promise<T>): Promise<T> => {
+    const end = await (session === undefined
+      ? endless
+      : lanes.take(session, turnMs, () => noTurn(turnMs)));
     try {
-      const endSlot = await slots.take(connectMs, () => noConnection(connectMs));
-      try {
-        return await work();
-      } finally {
-        endSlot();
-      }
+      return await work();
     } finally {
-      endTurn();
+      end();
     }
   };
 
-  const guarded = async <T>(
+  /** Runs a statement when a connection is free. Heartbeats do not wait for one. */
+  const inSlot = async <T>({ isHeartbeat }: RunOptions, work: () => Promise<T>): Promise<T> => {
+    const end = await (isHeartbeat
+      ? endless
+      : slots.take(connectMs, () => noConnection(connectMs)));
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  };
+
+  const guarded = <T>(
     operation: string,
     how: RunOptions,
     work: (pool: PoolLike, deadlines: Deadlines) => Promise<T>,
   ): Promise<T> => {
+    const run = (): Promise<T> => inSlot(how, () => attempted(how, work));
+    if (!how.isInside) return during(operation, how, run);
+    return run().catch((error: unknown) => {
+      throw storeFailed(operation, error);
+    });
+  };
+
+  // the session's turn comes first, so that work that waits for a session occupies no connection
+  const during: Database['during'] = async (operation, how, work) => {
     if (closing) throw storeClosed('PostgreSQL');
-    const attempt = inTurn(how, () => attempted(how, work)).catch((error: unknown) => {
+    const attempt = inTurn(how, work).catch((error: unknown) => {
       throw storeFailed(operation, error);
     });
     running.add(attempt);
@@ -226,14 +246,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       }),
     );
 
+  const patience = (ms = lockMs): string => `set_config('lock_timeout', '${ms}', true)`;
   const asDurable = { process: 'off', power: 'on' } as const;
   return {
     durably: `, ${waiting(asDurable[durability])}`,
     surely: `, ${waiting('on')}`,
     hastily: `, ${waiting('off')}`,
-    patiently: `(select set_config('lock_timeout', '${lockMs}', true)) is not null`,
+    patiently: `(select ${patience()}) is not null`,
+    patience,
     longTimeoutMs: 6 * statementTimeoutMs,
     run,
+    during,
     read: (operation, text, values) => run(operation, text, values, { isRepeatable: true }),
     transaction: (operation, work, how = {}) => {
       const settings = [
@@ -266,23 +289,3 @@ const waiting = (synchronousCommit: 'on' | 'off'): string => {
       : `case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end`;
   return `set_config('synchronous_commit', ${value}, true)`;
 };
-
-async function ownPool(options: DatabaseOptions): Promise<PoolLike> {
-  const { connectionString, poolSize, connectTimeoutMs } = options;
-  const pg = await import('pg').catch((cause: unknown) => {
-    throw new AgentError(
-      'package_missing',
-      'The PostgreSQL store needs the package pg, which is not installed. Run: npm install pg',
-      { cause },
-    );
-  });
-  return new pg.default.Pool({
-    ...(connectionString !== undefined && { connectionString }),
-    max: poolSize + FOR_HEARTBEATS,
-    application_name: 'onward',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: connectTimeoutMs,
-    allowExitOnIdle: true,
-  });
-}

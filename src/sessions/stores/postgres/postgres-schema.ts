@@ -1,5 +1,7 @@
-import { AgentError, invalidOption } from '../../../errors/agent-error.ts';
+import { AgentError } from '../../../errors/agent-error.ts';
 import { isMissingTable } from './postgres-errors.ts';
+import { commitMigration } from './postgres-commit-migration.ts';
+import { runsSchema } from './postgres-runs-schema.ts';
 import {
   type Deadlines,
   fingerprint,
@@ -7,16 +9,6 @@ import {
   onClient,
   type PoolLike,
 } from './postgres-client.ts';
-
-/** Returns the schema quoted, because it may be an SQL keyword. */
-export function quotedSchema(schema: string): string {
-  if (typeof schema === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return `"${schema}"`;
-  throw invalidOption(
-    'postgresStore({ schema })',
-    schema,
-    'a name of lowercase letters, digits and underscores that does not start with a digit',
-  );
-}
 
 /**
  * One entry per version, never changed once released, and only additions: processes of the release before keep working.
@@ -220,21 +212,9 @@ const migrations: readonly ((schema: string) => string)[] = [
       delete from ${schema}.executions where session_id = old.id;
       delete from ${schema}.compactions where session_id = old.id;
       delete from ${schema}.waits where session_id = old.id; return old; end';`,
+  commitMigration,
+  runsSchema,
 ];
-
-/** Tables whose rows belong to a session by `session_id`. */
-export const childTables = [
-  'messages',
-  'steps',
-  'compactions',
-  'agents',
-  'calls',
-  'events',
-  'blobs',
-  'commands',
-  'executions',
-  'waits',
-] as const;
 
 /** Migrates the schema to the newest version. Any number of processes may do this at the same time. */
 export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlines): Promise<void> {

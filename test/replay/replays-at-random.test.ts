@@ -1,0 +1,110 @@
+import * as fc from 'fast-check';
+import { AgentState, explainState } from 'onward';
+import { replay, type ReplayResult } from 'onward/replay';
+import { describe, expect, it } from 'vitest';
+import { plan } from '../setup/explanation-plan.ts';
+import { worldOf, type World } from '../setup/explanation-world.ts';
+
+/** Lets the clock run while a run waits, such as before a retry. */
+async function inTime<T>({ clock }: World, run: Promise<T>): Promise<T> {
+  let isDone = false;
+  const done = run.finally(() => (isDone = true));
+  for (let turns = 0; !isDone; turns++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (turns > 20) await clock.advance(10_000);
+  }
+  return done;
+}
+
+/** Takes one of the offered actions that continue the execution; null if there is none. */
+async function continued(
+  { agent, clock }: World,
+  state: AgentState,
+  choice: number,
+): Promise<AgentState | null> {
+  const actions = explainState(state).actions.filter(({ kind }) =>
+    ['grant', 'approve', 'input', 'resume'].includes(kind),
+  );
+  const action = actions[choice % Math.max(1, actions.length)];
+  clock.jump(choice * 1_000);
+  switch (action?.kind) {
+    case 'grant':
+      return agent.resume(state, { grant: choice % 2 === 0 ? action.grant : action.minimum });
+    case 'approve':
+      return agent.resume(state, {
+        approvals: Object.fromEntries(
+          action.callIds.map((id) => [
+            id,
+            choice % 3 > 0 ? { approve: true as const } : { deny: 'not now' },
+          ]),
+        ),
+      });
+    case 'input':
+      return agent.resume(state, {
+        inputs: Object.fromEntries(
+          action.inputIds.map((id) => [id, { action: 'accept' as const, content: {} }]),
+        ),
+      });
+    case 'resume':
+      return agent.resume(state);
+    default:
+      return null;
+  }
+}
+
+const decisionsOf = (result: ReplayResult, which: 'recorded' | 'replayed') =>
+  result.steps.map(({ number, [which]: outcome }) => [
+    number,
+    outcome?.shouldContinue,
+    outcome?.resolvedBy,
+    outcome?.stopReason,
+    outcome?.evaluations.map(({ criterion, decision, reason }) => [criterion, decision, reason]),
+  ]);
+
+describe('replays of random runs (D86)', () => {
+  it('property: the same policy decides the same about every step, over grants, pauses and stops', async () => {
+    let compared = 0;
+    let resumed = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        plan,
+        fc.array(fc.nat({ max: 5 }), { maxLength: 4 }),
+        fc.boolean(),
+        async (chosen, choices, isStored) => {
+          const world = worldOf(chosen);
+          const abort = new AbortController();
+          world.requests.stop = () => abort.abort('enough for today');
+          let state: AgentState = await inTime(
+            world,
+            world.agent.run('go', { signal: abort.signal }),
+          );
+          for (const choice of choices) {
+            const stored = isStored ? AgentState.from(JSON.parse(JSON.stringify(state))) : state;
+            const next = await inTime(world, continued(world, stored, choice));
+            if (next === null) break;
+            state = next;
+            resumed += 1;
+          }
+          const result = replay(isStored ? JSON.parse(JSON.stringify(state)) : state);
+          expect(decisionsOf(result, 'replayed')).toEqual(decisionsOf(result, 'recorded'));
+          expect(result.change).toBe('same');
+          const isMidStep = state.unfinishedStep !== null;
+          const isEmpty = result.steps.length === 0;
+          expect(result.incomplete.map(({ code }) => code)).toEqual(
+            isEmpty
+              ? isMidStep
+                ? ['no_steps', 'unfinished']
+                : ['no_steps']
+              : isMidStep
+                ? ['unfinished']
+                : [],
+          );
+          compared += result.steps.length;
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(compared).toBeGreaterThan(400);
+    expect(resumed).toBeGreaterThan(100);
+  });
+});
