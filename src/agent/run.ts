@@ -173,7 +173,6 @@ export class Run implements CallFrame {
   get traceHeaders(): Readonly<Record<string, string>> {
     return this.observation?.traceHeaders ?? {};
   }
-
   record(report: ErrorReport): ErrorRecord {
     return {
       ...report,

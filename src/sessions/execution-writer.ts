@@ -3,6 +3,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import { isNumbered, type AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote, type EventOutlet } from '../events/event-outlet.ts';
 import { CommitBatch, commitOf, type StagedEvent } from './commit-batch.ts';
+import { withFields, withoutArgs } from './event-notes.ts';
 import { RequestWriter } from './requests/request-writer.ts';
 import { RowWriter } from './row-writer.ts';
 import type { RunSignals } from './run-signals.ts';
@@ -268,14 +269,3 @@ export class ExecutionWriter implements EventOutlet {
     if (this.execution.definition !== null) this.#definition = null;
   }
 }
-
-const withFields = (note: EventNote, fields: object): EventNote => ({
-  ...note,
-  fields: { ...note.fields, ...fields },
-});
-
-/** Replaces the arguments in an event: they may be the value that cannot be written. */
-const withoutArgs = (note: EventNote): EventNote =>
-  'args' in note.fields
-    ? withFields(note, { args: { omitted: 'The arguments could not be stored.' } })
-    : note;
