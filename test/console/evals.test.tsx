@@ -88,6 +88,10 @@ describe('the evals page', () => {
     expect(reasons?.textContent).toContain('judge 0.41 The answer states a number');
     const trace = screen.getByRole('link', { name: 'Open trace at step 2' });
     expect(trace.getAttribute('href')).toBe('#/s/session-3/trace/2?execution=execution-3');
+    const both = screen.getByRole('link', { name: 'Compare traces' }).getAttribute('href');
+    expect(both).toBe(
+      '#/compare?left=session-3&right=session-3&leftRun=execution-3&rightRun=execution-3',
+    );
     await userEvent.click(screen.getByRole('button', { name: 'Compare with run #41' }));
     screen.getByRole('heading', { name: 'Answer in run #41' });
     screen.getByText('“It has 52 employees.”');

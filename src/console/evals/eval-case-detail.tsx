@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import type { CaseReport, RunReport, ScoreReport } from '../../evals/eval-report.ts';
 import { Glyph } from '../glyphs.tsx';
-import { traceHref } from '../route.ts';
+import { pageHref, traceHref } from '../route.ts';
 import { firstShown } from './eval-text.ts';
 
 export interface EvalCaseDetailProps {
@@ -69,11 +69,27 @@ export function EvalCaseDetail({ one, before, baselineNumber }: EvalCaseDetailPr
               Compare with {name}
             </button>
           )}
+          {run?.sessionId && old?.sessionId && (
+            <a className="button button-small" href={bothTraces(old, run)}>
+              Compare traces
+            </a>
+          )}
         </div>
       </div>
     </div>
   );
 }
+
+/** The address that compares two recorded runs, the earlier one first. */
+const bothTraces = (old: RunReport, run: RunReport): string =>
+  pageHref('compare', {
+    query: {
+      left: old.sessionId,
+      right: run.sessionId,
+      leftRun: old.executionId,
+      rightRun: run.executionId,
+    },
+  });
 
 function Answer({ title, run }: { readonly title: string; readonly run: RunReport }): ReactElement {
   return (

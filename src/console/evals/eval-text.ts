@@ -7,7 +7,7 @@ export const shownCases = ['failed', 'regressed', 'all'] as const;
 export type ShownCases = (typeof shownCases)[number];
 
 /** Formats when a run was: "today 13:20", "yesterday 09:05", "3 Nov 13:20". */
-export function whenText(startedAt: string, now: Date): string {
+function whenText(startedAt: string, now: Date): string {
   const at = new Date(startedAt);
   if (Number.isNaN(at.getTime())) return '';
   const days = daysBetween(at, now);

@@ -1,4 +1,3 @@
-/// <reference types="vite/client" />
 import { useMemo, useState, type ReactElement } from 'react';
 import { compareReports } from '../../evals/compare-reports.ts';
 import type { EvalReport } from '../../evals/eval-report.ts';
