@@ -1,12 +1,12 @@
 import { invalidOption, positive, whole } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
-import type { ReplayRunOptions } from './replay-options.ts';
+import type { ReplayOptions } from './replay-options.ts';
 
 const limitNames = ['maxSteps', 'maxTokens', 'maxCost', 'seconds'] as const;
 const optionNames = ['limits', 'errorPolicy', 'criteria', 'deps', 'executionId'] as const;
 
 /** Rejects options that a replay does not have, and limits that an agent would refuse. */
-export function checkReplayOptions(options: ReplayRunOptions): void {
+export function checkReplayOptions(options: ReplayOptions): void {
   known('options of replay', options, optionNames);
   const { limits = {}, criteria } = options;
   known('limits of replay', limits, limitNames);

@@ -10,7 +10,7 @@ export {
   type ReplaySavings,
 } from './replay.ts';
 export type { ReplayGap } from './replay-gaps.ts';
-export type { ReplayLimits, ReplayRunOptions } from './replay-options.ts';
+export type { ReplayLimits, ReplayOptions } from './replay-options.ts';
 export type { ReplayDifference } from './replay-step.ts';
 export {
   replaySession,

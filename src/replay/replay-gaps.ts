@@ -1,6 +1,6 @@
 import type { Execution } from '../agent/execution.ts';
 import { stepsOfFamily } from '../continuation/family-share.ts';
-import type { ReplayRunOptions } from './replay-options.ts';
+import type { ReplayOptions } from './replay-options.ts';
 import type { RecordedExecution } from './recorded-execution.ts';
 
 /** What a record lacks for an exact replay. */
@@ -22,7 +22,7 @@ export interface ReplayGap {
 /** Lists what the record lacks, before any step is judged. */
 export function gapsOf(
   { execution, steps, messages, isMidStep, isNested }: RecordedExecution,
-  { errorPolicy, criteria }: ReplayRunOptions,
+  { errorPolicy, criteria }: ReplayOptions,
 ): readonly ReplayGap[] {
   const gaps: ReplayGap[] = [];
   const add = (code: ReplayGap['code'], text: string): void => void gaps.push({ code, text });

@@ -13,7 +13,7 @@ export interface ReplayLimits {
 }
 
 /** What differs from the recorded policy. Without it, a replay repeats the recorded decisions. */
-export interface ReplayRunOptions {
+export interface ReplayOptions {
   readonly limits?: ReplayLimits;
   /** In place of the recorded policy. The error rules of tools stay. */
   readonly errorPolicy?: Partial<ErrorPolicyJSON>;

@@ -7,7 +7,7 @@ import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import type { ContinuationCriterion, LandingReserve } from '../continuation/criterion.ts';
 import { factsOf } from '../continuation/facts-of.ts';
 import { ErrorPolicy } from '../errors/error-policy.ts';
-import { changedLimits, type ReplayRunOptions } from './replay-options.ts';
+import { changedLimits, type ReplayOptions } from './replay-options.ts';
 
 /** The policy of a step: the recorded one, or what an older record contains of it. */
 export interface PolicyInUse extends Omit<RecordedPolicy, 'hash' | 'errorPolicy'> {
@@ -31,7 +31,7 @@ export interface Cursor {
 }
 
 /** Builds the criteria as the agent has built them, with the changes of a replay. */
-export function judgesOf(policy: PolicyInUse, options: ReplayRunOptions, cursor: Cursor): Judges {
+export function judgesOf(policy: PolicyInUse, options: ReplayOptions, cursor: Cursor): Judges {
   const { limits, tools = [], models = [], softLanding, own = [], hasErrorResolver } = policy;
   const given = hasErrorResolver ? null : (options.errorPolicy ?? policy.errorPolicy);
   const errorPolicy = given && ErrorPolicy.from(given).forTools(tools);

@@ -8,10 +8,10 @@ import type { Session } from '../sessions/session.ts';
 import { checkReplayOptions } from './check-replay-options.ts';
 import { readRecordedRun } from './read-recorded-run.ts';
 import type { RecordedExecution } from './recorded-execution.ts';
-import type { ReplayRunOptions } from './replay-options.ts';
+import type { ReplayOptions } from './replay-options.ts';
 import { Replaying, usageAfter, type ReplayResult, type ReplaySavings } from './replay.ts';
 
-export interface ReplaySessionOptions extends ReplayRunOptions, OwnerOptions {}
+export interface ReplaySessionOptions extends ReplayOptions, OwnerOptions {}
 
 /** A run of a session, judged again. */
 export interface SessionReplay extends ReplayResult {
@@ -42,7 +42,7 @@ export async function replaySession(
 }
 
 export interface ReplaySessionsOptions
-  extends OwnerOptions, Pick<ReplayRunOptions, 'limits' | 'errorPolicy'> {
+  extends OwnerOptions, Pick<ReplayOptions, 'limits' | 'errorPolicy'> {
   /** Name of an agent. Default: all agents. */
   readonly agent?: string;
   /** Most runs, at most and by default 50. */
@@ -94,7 +94,7 @@ export async function replaySessions(
 async function replayed(
   runtime: SessionRuntime,
   session: Session,
-  options: ReplayRunOptions,
+  options: ReplayOptions,
 ): Promise<SessionReplay | null> {
   if (session.executionId === null) return null;
   try {
@@ -111,7 +111,7 @@ async function replayed(
 async function judged(
   { id: sessionId, owner, title, agent, status, stopReason, executionId }: Session,
   recorded: RecordedExecution,
-  options: ReplayRunOptions,
+  options: ReplayOptions,
 ): Promise<SessionReplay> {
   const turn = pacer(owner);
   const replaying = new Replaying(recorded, options);

@@ -10,7 +10,7 @@ import {
   type Judges,
   type PolicyInUse,
 } from './replay-policy.ts';
-import { limitsIn, type ReplayLimits, type ReplayRunOptions } from './replay-options.ts';
+import { limitsIn, type ReplayLimits, type ReplayOptions } from './replay-options.ts';
 import { judgeStep, type JudgedStep, type ReplayDifference } from './replay-step.ts';
 import { ReplayedState } from './replayed-state.ts';
 import { recordedExecution, type Recorded, type RecordedExecution } from './recorded-execution.ts';
@@ -61,7 +61,7 @@ export interface ReplayResult {
  * Judges a recorded execution again: its steps, with other limits, another error policy or other criteria. Calls no
  * model and no tool. Without changes it repeats the recorded decisions.
  */
-export function replay(recorded: Recorded, options: ReplayRunOptions = {}): ReplayResult {
+export function replay(recorded: Recorded, options: ReplayOptions = {}): ReplayResult {
   checkReplayOptions(options);
   const execution = recordedExecution(recorded, options.executionId);
   const replaying = new Replaying(execution, options);
@@ -72,7 +72,7 @@ export function replay(recorded: Recorded, options: ReplayRunOptions = {}): Repl
 /** A replay that takes one step after the other, so that callers can pause in between. */
 export class Replaying {
   readonly #recorded: RecordedExecution;
-  readonly #options: ReplayRunOptions;
+  readonly #options: ReplayOptions;
   readonly #isChanged: boolean;
   readonly #cursor: Cursor = { step: null };
   readonly #at: ReplayedState;
@@ -83,7 +83,7 @@ export class Replaying {
   #judges: { readonly changed: Judges; readonly recorded: Judges } | null = null;
   #end: { readonly step: AgentStep; readonly judged: JudgedStep } | null = null;
 
-  constructor(recorded: RecordedExecution, options: ReplayRunOptions) {
+  constructor(recorded: RecordedExecution, options: ReplayOptions) {
     const { limits, errorPolicy, criteria } = options;
     this.#recorded = recorded;
     this.#options = options;

@@ -1,12 +1,11 @@
 import { onDemand } from '../../on-demand.ts';
 import { namedPolicies, policyNames, type PolicyName } from '../../replay/named-policies.ts';
-import type { ReplayLimits, ReplayRunOptions } from '../../replay/replay-options.ts';
-import type { SessionReplay } from '../../replay/replay-session.ts';
+import type { ReplayLimits, ReplayOptions } from '../../replay/replay-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Fields, FieldsOf } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 import { ref } from '../schemas/shapes.ts';
-import { wireStatus } from '../session-views.ts';
+import { replayDetail, replaySummary } from '../replay-view.ts';
 import { oneOf, wholeNumber, word } from './field-shapes.ts';
 
 interface Changes extends Omit<ReplayLimits, 'maxSteps'> {
@@ -53,7 +52,7 @@ export const replayRoutes = (runtime: SessionRuntime): readonly Route[] => [
         ...optionsOf(query),
         ...(execution !== undefined && { executionId: execution }),
       });
-      return replayView(replay);
+      return replayDetail(replay);
     },
   }),
   route<ReplaysQuery>({
@@ -77,44 +76,14 @@ export const replayRoutes = (runtime: SessionRuntime): readonly Route[] => [
         ...(limit !== undefined && { limit }),
         ...(cursor !== undefined && { cursor }),
       });
-      return { replays: page.replays.map(summaryOf), cursor: page.cursor };
+      return { replays: page.replays.map(replaySummary), cursor: page.cursor };
     },
   }),
 ];
 
-function optionsOf({ errorPolicy, ...limits }: Changes): ReplayRunOptions {
+function optionsOf({ errorPolicy, ...limits }: Changes): ReplayOptions {
   return {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(errorPolicy && { errorPolicy: namedPolicies[errorPolicy]() }),
   };
 }
-
-/** A replay without its steps. */
-function summaryOf({ steps, ...replay }: SessionReplay) {
-  const difference = steps.find(({ number }) => number === replay.firstDifference);
-  return {
-    ...replay,
-    status: wireStatus(replay),
-    stepCount: steps.length,
-    replayed: decisionOf(difference?.replayed ?? null),
-  };
-}
-
-const replayView = (replay: SessionReplay) => ({
-  ...summaryOf(replay),
-  steps: replay.steps.map(({ number, recorded, replayed }) => ({
-    number,
-    recorded: decisionOf(recorded),
-    replayed: decisionOf(replayed),
-  })),
-});
-
-/** The parts of an outcome that are compared. */
-const decisionOf = (outcome: SessionReplay['steps'][number]['recorded']) =>
-  outcome && {
-    shouldContinue: outcome.shouldContinue,
-    decision: outcome.decision,
-    resolvedBy: outcome.resolvedBy,
-    stopReason: outcome.stopReason,
-    reason: outcome.decisive?.reason ?? '',
-  };
