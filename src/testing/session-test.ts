@@ -17,7 +17,7 @@ export function sessionTest(session: SessionExport, options: SessionTestOptions 
   const expected = outlineOf(session);
   const first = session.messages.find(({ message }) => message.role === 'user');
   const title = `${script.agent}: ${first ? titleOf(textOf(first.message.content)) : 'no message'}`;
-  return `// Written by onward export --test, from a session of ${session.session.createdAt.slice(0, 10)}. Run it with vitest: it needs no key.
+  return `// Written by onward export --test, from a session of ${new Date(session.session.createdAt).toISOString().slice(0, 10)}. Run it with vitest: it needs no key.
 ${importLine('{ rehearse, type SessionOutline, type SessionScript }', "'onward/testing'")}
 ${importLine('{ expect, it }', "'vitest'")}
 ${importLine('config', JSON.stringify(config))}
