@@ -1,13 +1,9 @@
-import { invalidOption } from '../errors/agent-error.ts';
-import type { MessageContent } from '../messages/content-part.ts';
+import type { BeginSession } from './begins-of.ts';
 import { createSession } from './create-session.ts';
 import { sendMessage } from './send-message.ts';
 import type { SessionLookup } from './session-lookup.ts';
-import type { CreateOptions } from './session-options.ts';
 import type { SessionWorker } from './session-worker.ts';
 import type { Session } from './session.ts';
-
-type BeginSession = (content: MessageContent, options: CreateOptions) => Promise<Session>;
 
 /** Creates a session with its first message, and reads neither. If the message is refused, there is no session. */
 export async function beginSession(
@@ -26,17 +22,4 @@ export async function beginSession(
     worker.forget(row.id);
     throw error;
   }
-}
-
-const known = new WeakMap<object, BeginSession>();
-
-export function keepBegin(runtime: object, begin: BeginSession): void {
-  known.set(runtime, begin);
-}
-
-/** Returns the function for a runtime, for servers that answer with the session at once. */
-export function beginOf(runtime: object): BeginSession {
-  const found = known.get(runtime);
-  if (!found) throw invalidOption('runtime', runtime, 'a SessionRuntime');
-  return found;
 }

@@ -1,7 +1,7 @@
 import { broadcastStatuses } from '../../agent/broadcast-status.ts';
 import type { JsonObject } from '../../json.ts';
 import type { MessageContent } from '../../messages/content-part.ts';
-import { beginOf } from '../../sessions/begin-session.ts';
+import { beginOf } from '../../sessions/begins-of.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
