@@ -147,7 +147,7 @@ describe('source layout', () => {
 
   it('file names are kebab-case and no file is longer than 300 lines', () => {
     for (const { file, text } of sources) {
-      expect(file).toMatch(/^[a-z0-9/-]+\.tsx?$/);
+      expect(file).toMatch(/^[a-z0-9/-]+(?:\.d)?\.tsx?$/);
       expect(text.split('\n').length, file).toBeLessThanOrEqual(300);
     }
   });

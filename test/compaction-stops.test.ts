@@ -81,7 +81,7 @@ describe('D68: a run that ends between a compaction and its step', () => {
     expect(modelView(state.messages, state.compactions).pairingProblem()).toBeNull();
 
     const stored = AgentState.from(JSON.parse(JSON.stringify(state)) as never);
-    const next = await agent.run(stored.withUserMessage('Go on.'));
+    const next = await agent.run(stored.withUserMessage('Continue.'));
     expect(next.compactions[0]).toEqual(compaction);
     expect(
       model.requests[calls]!.messages.some(({ text }) => /^(<record|\[Left out)/.test(text)),

@@ -52,4 +52,5 @@ const evals: EvalDefinition = defineEval({
   ],
 });
 
+// oxlint-disable-next-line import/no-default-export -- onward eval reads it
 export default evals;

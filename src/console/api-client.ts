@@ -71,6 +71,8 @@ export interface Api {
   evals(signal?: AbortSignal): Promise<readonly EvalSuite[]>;
   /** A stored eval report; null if there is none. */
   evalReport(suite: string, number: number, signal?: AbortSignal): Promise<EvalReport | null>;
+  /** Reads what a page shows, such as `/compare`. */
+  read<T>(path: string, query: object, signal?: AbortSignal): Promise<T>;
   /** Options of `useAgentSession`. */
   live(id: string): ReturnType<typeof httpSession>;
 }
@@ -144,6 +146,7 @@ export function apiClient(options: ApiOptions): Api {
       const path = `/admin/evals/report${queryText({ suite, number })}`;
       return (await read<{ readonly report: EvalReport | null }>(path, signal)).report;
     },
+    read: (path, query, signal) => read(`${path}${queryText(query)}`, signal),
     live: (id) => httpSession({ base, sessionId: id, headers, fetch: send, whenBusy: 'queue' }),
   };
 }

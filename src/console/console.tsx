@@ -191,9 +191,11 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
           {route.view === 'chat' || route.view === 'trace' ? (
             <SessionMain
               key={route.sessionId}
+              api={api}
               route={route}
               active={active}
               agent={agent}
+              maxAttachmentBytes={info?.maxAttachmentBytes}
               onFork={(number) => work.forkAt(stepPosition(number, active))}
               onNewMessage={() => {
                 toComposer();

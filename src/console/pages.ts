@@ -40,6 +40,10 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     glyph: 'evals',
     key: 'e',
   }),
+  compare: page(async () => (await import('./compare/compare-page.tsx')).ComparePage, {
+    title: 'Compare',
+    glyph: 'compare',
+  }),
   'what-if': page(async () => (await import('./what-if/what-if-page.tsx')).WhatIfPage, {
     title: 'What if',
     glyph: 'whatIf',

@@ -9,7 +9,9 @@ import type { InputFieldProblem } from '../ui/input-fields.ts';
 import { eventText } from '../ui/event-text.ts';
 import type { UiEvent } from '../ui/ui-message.ts';
 import type { ArgumentChange } from './argument-fields.ts';
+import { attachmentProblemText } from './attachment-problem-text.ts';
 import { inputProblemText } from './input-problem-text.ts';
+import type { AttachmentLimits, AttachmentProblem } from './read-attachments.ts';
 
 /** All texts of the components. Pass your own for another language. */
 export interface AgentLabels {
@@ -36,6 +38,8 @@ export interface AgentLabels {
   readonly loading: string;
   /** Text beside the button that shows the summary of earlier messages. */
   readonly summary: string;
+  readonly showSummary: string;
+  readonly hideSummary: string;
   readonly cut: string;
   /** Says what happened between messages, such as a stop and a grant. */
   readonly event: (event: UiEvent) => string;
@@ -119,6 +123,11 @@ export interface AgentLabels {
   readonly placeholder: string;
   readonly placeholderStopped: string;
   readonly send: string;
+  /** Button that chooses images and files. */
+  readonly attach: string;
+  readonly attachments: string;
+  readonly removeFile: (name: string) => string;
+  readonly notAttached: (problem: AttachmentProblem, limits: AttachmentLimits) => string;
   readonly busy: string;
   readonly answerFirst: string;
   readonly answerQuestion: string;
@@ -181,6 +190,8 @@ export const defaultLabels: AgentLabels = {
   showLines: (lines) => `Show all ${countText(lines)} lines`,
   loading: 'Loading…',
   summary: 'The whole conversation is kept. The model is sent a summary.',
+  showSummary: 'Show summary',
+  hideSummary: 'Hide summary',
   cut: 'Only the beginning is shown.',
   event: eventText,
   approvalTitle: (tool) => `Run ${tool}?`,
@@ -260,6 +271,10 @@ export const defaultLabels: AgentLabels = {
   placeholder: 'Write a message',
   placeholderStopped: 'Send a new message instead',
   send: 'Send',
+  attach: 'Attach images or files',
+  attachments: 'Attachments',
+  removeFile: (name) => `Remove ${name}`,
+  notAttached: attachmentProblemText,
   busy: 'You can send a message when the run has ended.',
   answerFirst: 'Approve or deny the call above first.',
   answerQuestion: 'Answer the question above first.',

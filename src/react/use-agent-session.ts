@@ -47,6 +47,8 @@ export interface AgentSession extends SessionController {
   readonly can: Readonly<Record<ActionKind, boolean>>;
   /** Whether an approval can be remembered for the session. */
   readonly canRemember: boolean;
+  /** Whether messages can have images and files. */
+  readonly canAttach: boolean;
   /** What the user may still grant; undefined while it is read, null if it is not known. */
   readonly allowance: GrantAllowance | null | undefined;
   /** Reads the server's conversation. */
@@ -80,7 +82,8 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     if (source) store.renew(source);
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
-  const { send, approve, approveAll, deny, answer, stop, resume, retry, remembers } = actions;
+  const { send, approve, approveAll, deny, answer, stop, resume, retry, remembers, attaches } =
+    actions;
   const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
@@ -106,6 +109,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
         retry: !!retry,
       },
       canRemember: remembers === true,
+      canAttach: attaches === true,
       allowance,
       refresh: store.refresh,
     };
@@ -122,6 +126,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     resume,
     retry,
     remembers,
+    attaches,
     allowance,
   ]);
 }

@@ -36,7 +36,7 @@ import { mcpRoute } from './routes/mcp-route.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
-import { serverInfo } from './server-info.ts';
+import { messageLimit, serverInfo } from './server-info.ts';
 import type { AgentServer, AgentServerOptions } from './server-options.ts';
 import { siteRules } from './site-rules.ts';
 
@@ -53,6 +53,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const { rateLimit = { requests: 600, seconds: 60 }, maxStreams = 20 } = options;
   const basePath = checkedBase(options.basePath ?? '/api');
   const maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? 1_048_576);
+  const maxMessageBytes = messageLimit(options);
   const config = options.broadcast ?? BroadcastConfig.debug(largeResults);
   const { grants } = options;
   const caps = grants === undefined ? {} : { grants: checkedPolicy('agentServer grants', grants) };
@@ -131,7 +132,11 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     const { id, callId } = path;
     const work = async (): Promise<unknown> => {
       const ownBody = route.bodyTypes === undefined ? ready.body : null;
-      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes, caller)) : {};
+      const body = ownBody
+        ? await ownBody.body(
+            await readBody(request, route.takesFiles ? maxMessageBytes : maxBodyBytes, caller),
+          )
+        : {};
       return route.handle({ request, owner, by, id, callId, query, body });
     };
     const said = await (route.isOpen ? work() : turns(caller, work));

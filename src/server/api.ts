@@ -17,6 +17,8 @@ export interface ServerInfo {
   readonly owner: string;
   /** Name of the store, such as `SQLite`. */
   readonly store: string | null;
+  /** Bytes that the images and files of one message may have. */
+  readonly maxAttachmentBytes: number;
   readonly agents: readonly AgentInfo[];
   /** Whether the request may also use the routes for operators. */
   readonly isOperator: boolean;

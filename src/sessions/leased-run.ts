@@ -154,7 +154,14 @@ export class LeasedRun {
     if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
     const { owner } = this.#row;
     const { executionId, traceparent } = task;
-    const origin = { sessionId: this.#row.id, ...(traceparent !== undefined && { traceparent }) };
+    const answeredIn = [...answers.values(), ...givenInputs.values()].flatMap((answer) =>
+      answer.traceparent === undefined ? [] : [answer.traceparent],
+    );
+    const origin = {
+      sessionId: this.#row.id,
+      ...(traceparent !== undefined && { traceparent }),
+      ...(answeredIn.length > 0 && { answeredIn }),
+    };
     const options = { journal, deps, owner, origin, signal: this.#signals.abortSignal };
     try {
       if (task.kind === 'run')

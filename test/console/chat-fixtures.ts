@@ -211,6 +211,7 @@ export function sessionOf(
     approveAll: ask('approveAll'),
     denySome: ask('denySome'),
     canRemember: true,
+    canAttach: true,
     deny: ask('deny'),
     answer: ask('answer'),
     stopRun: ask('stop'),

@@ -24,6 +24,7 @@ export class ShellServer {
     name: 'Partner desk',
     version: '1.2.3',
     owner: 'dev',
+    maxAttachmentBytes: 3_000_000,
     store: 'SQLite · .onward/sessions.db',
     agents: [agentInfo('partner-assistant', 'Partner assistant')],
     isOperator: false,

@@ -5,7 +5,11 @@ import { InputList } from '../../react/input-list.tsx';
 import { AgentUiProvider } from '../../react/ui-provider.tsx';
 import type { InputAnswer } from '../../tools/input-request.ts';
 import { useFollowEnd } from '../../react/use-follow-end.ts';
-import { actionFor, type RememberedAnswer } from '../../ui/sources/session-actions.ts';
+import {
+  actionFor,
+  type RememberedAnswer,
+  type SentFile,
+} from '../../ui/sources/session-actions.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
 import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
@@ -114,7 +118,10 @@ function Chat(props: ChatViewProps): ReactElement {
     [answer],
   );
   // a message that could not be sent stays in the conversation and is retried from there
-  const onSend = useCallback((text: string) => void send(text), [send]);
+  const onSend = useCallback(
+    (text: string, files?: readonly SentFile[]) => void (files ? send(text, files) : send(text)),
+    [send],
+  );
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
@@ -226,6 +233,11 @@ function Chat(props: ChatViewProps): ReactElement {
         ) : (
           <BusyComposer
             onSend={onSend}
+            attachments={
+              session.canAttach
+                ? { maxBytes: props.maxAttachmentBytes ?? 2_500_000, maxCount: 10 }
+                : undefined
+            }
             draft={draft}
             blockedBy={blockedBy(isForked ? 'idle' : status, approvals.length, inputs.length)}
             placeholder={placeholderOf(status, agent)}

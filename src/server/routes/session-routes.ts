@@ -84,6 +84,7 @@ export const sessionRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions',
     name: 'createSession',
+    takesFiles: true,
     summary: 'Creates a session, and sends a message if there is one.',
     body: {
       agent: word('the name of an agent; required if there are several'),
@@ -119,6 +120,7 @@ export const sessionRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions/{id}/messages',
     name: 'sendMessage',
+    takesFiles: true,
     summary: 'Sends a message to the agent. The events report the progress.',
     body: {
       content: required(messageContent),

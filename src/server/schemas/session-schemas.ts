@@ -77,6 +77,7 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     version: text,
     owner: text,
     store: orNull(text),
+    maxAttachmentBytes: count,
     agents: list(ref('AgentInfo')),
     isOperator: flag,
   }),

@@ -114,6 +114,7 @@ it('httpSession reads and acts on the same session', async () => {
     'answer',
     'approve',
     'approveAll',
+    'attaches',
     'deny',
     'remembers',
     'resume',

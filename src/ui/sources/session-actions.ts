@@ -23,13 +23,29 @@ export interface AnsweredCall extends ShownCall {
   readonly callId: string;
 }
 
+/** An image or a file that the user attached. */
+export interface SentFile {
+  /** `image` for PNG, JPEG, GIF and WebP. */
+  readonly type: 'image' | 'file';
+  /** Base64. */
+  readonly data: string;
+  readonly media_type: string;
+  readonly filename: string;
+  readonly bytes: number;
+}
+
 /** How the UI calls your server. Absent actions are not offered; a rejected promise is shown. */
 export interface AgentSessionActions {
   /**
-   * Sends a message. `id` stays the same when the user retries, so that a server can detect a repeat. May resolve to
-   * `{ executionId }` of the run that answers.
+   * Sends a message. `id` stays the same when the user retries, so that a server can detect a repeat. `files` are its
+   * images and files; absent without any. May resolve to `{ executionId }` of the run that answers.
    */
-  readonly send?: (text: string, options: { readonly id: string }) => Promise<unknown>;
+  readonly send?: (
+    text: string,
+    options: { readonly id: string; readonly files?: readonly SentFile[] },
+  ) => Promise<unknown>;
+  /** Whether `send` passes `files` to the server. Default: false. */
+  readonly attaches?: boolean;
   /**
    * Approves a call. `shown` identifies the visible call: pass it to your server, which refuses an answer to another
    * one.
@@ -57,7 +73,7 @@ export interface AgentSessionActions {
   readonly retry?: () => Promise<unknown>;
 }
 
-export type ActionKind = Exclude<keyof AgentSessionActions, 'remembers'>;
+export type ActionKind = Exclude<keyof AgentSessionActions, 'remembers' | 'attaches'>;
 
 /** A user action, until the view shows its effect. */
 export interface SessionAction {
@@ -71,7 +87,7 @@ export interface SessionAction {
 
 /** The user's actions in a session. Each resolves to whether the server accepted it, and never rejects. */
 export interface SessionController {
-  send(text: string): Promise<boolean>;
+  send(text: string, files?: readonly SentFile[]): Promise<boolean>;
   approve(callId: string, args?: JsonObject, options?: RememberedAnswer): Promise<boolean>;
   deny(callId: string, reason: string): Promise<boolean>;
   /** Denies several visible calls with one reason. */
@@ -143,13 +159,14 @@ export function sessionController(
   };
 
   return {
-    send(text) {
+    send(text, files = []) {
       const { send } = actions();
-      if (!send || text.trim() === '') return Promise.resolve(false);
+      if (!send || (text.trim() === '' && files.length === 0)) return Promise.resolve(false);
       const id = messageId();
-      store.update((state) => withUserMessage(state, text, id));
+      store.update((state) => withUserMessage(state, text, id, files));
       const act = async (): Promise<void> => {
-        const executionId = executionOf(await send(text, { id }));
+        const options = files.length === 0 ? { id } : { id, files };
+        const executionId = executionOf(await send(text, options));
         if (executionId !== null)
           store.update((state) => acceptUserMessage(state, id, executionId));
       };
