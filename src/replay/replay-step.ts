@@ -73,7 +73,7 @@ export function judgeStep(
 }
 
 /** Whether two outcomes are the same decision for the same reason. */
-export const isSame = (
+const isSame = (
   a: Pick<ContinuationOutcome, 'shouldContinue' | 'decision' | 'resolvedBy' | 'stopReason'>,
   b: typeof a | null,
 ): boolean =>
