@@ -67,7 +67,7 @@ export function recordedExecution(recorded: Recorded, executionId?: string): Rec
 }
 
 /** Lists the ids of the recorded executions, oldest first. */
-export function executionsIn(recorded: Recorded): readonly string[] {
+function executionsIn(recorded: Recorded): readonly string[] {
   if (!isSession(recorded)) {
     const { id } = recorded.execution;
     return id === '' ? [] : [id];

@@ -1,10 +1,9 @@
 import { AgentBuilder, defineTool, type Agent, type SessionRuntime } from 'onward';
 import type { InferenceDriver } from 'onward/drivers';
+import { collectExport, exportSession } from 'onward/exports';
 import { replay, replaySession, replaySessions } from 'onward/replay';
 import { agentServer } from 'onward/server';
 import { describe, expect, it } from 'vitest';
-import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
-import type { ForkPoint } from '../../src/sessions/state-rows.ts';
 import { RowReader } from '../../src/sessions/row-reader.ts';
 import { feedsOf } from '../../src/sessions/feed/feeds-of.ts';
 import { asking, owner as ownerHook } from '../server/setup.ts';
@@ -206,18 +205,9 @@ describe('replays of sessions (D86)', () => {
   it('reads the export of a session', async () => {
     const runtime = runtimeOn(sqlitePlace().open(), agentWith(10));
     await ran(runtime, 's', '2', '3');
-    const { lookup } = feedsOf(runtime);
-    const reader = new RowReader(lookup.store, await lookup.owned('s', 'ann'));
-    const { state } = await reader.head((await lookup.owned('s', 'ann')).head);
-    const rows = await lookup.store.steps('s', '', {});
-    const steps = await reader.values<AgentStepJSON>(rows);
-    const totals = await reader.values<ForkPoint>(rows.map(({ mark }) => ({ body: mark })));
-    const exported = {
-      state,
-      steps: steps.map((step, i) => ({ agentId: '', step, totals: totals[i] as ForkPoint })),
-    };
+    const exported = await collectExport(exportSession(runtime, 's', ann));
     expect(replay(exported)).toMatchObject({ change: 'same', stopsAt: 4, incomplete: [] });
-    const executionId = steps[0]?.executionId ?? '';
+    const executionId = exported.steps[0]?.step.executionId ?? '';
     expect(replay(exported, { executionId, limits: { maxSteps: 1 } })).toMatchObject({
       stopsAt: 1,
       incomplete: [],
