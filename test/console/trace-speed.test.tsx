@@ -1,5 +1,4 @@
 import { expect, it, vi } from 'vitest';
-import type { Trace } from '../../src/trace/trace.ts';
 import { inBrowser } from '../setup/page.ts';
 import { consoleStyles } from './console-styles.ts';
 import { longTrace } from './trace-fixtures.ts';
@@ -8,35 +7,6 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const { browser, html } = inBrowser('test/console/trace-page.tsx', ...consoleStyles);
 const ROUNDS = 5;
-
-it('draws the newest page of 1,000 steps at most three times as slow as a single step', async () => {
-  const page = await browser().newPage();
-  await page.setContent(html());
-  /** Milliseconds to the first frame, the best of several: others work on the same machine. */
-  const best = (trace: Trace): Promise<number> =>
-    page.evaluate(
-      async ([shown, rounds]) => {
-        const times: number[] = [];
-        for (let i = 0; i < rounds; i++) {
-          const before = performance.now();
-          window.showTrace(shown);
-          document.body.getBoundingClientRect();
-          await new Promise((done) => {
-            requestAnimationFrame(() => setTimeout(done, 0));
-          });
-          times.push(performance.now() - before);
-        }
-        return Math.min(...times);
-      },
-      [trace, ROUNDS] as const,
-    );
-  await best(longTrace(1));
-  const one = await best(longTrace(1));
-  // the server sends the newest 100 steps, and earlier ones on request
-  const trace = { ...longTrace(100), hasEarlier: true };
-  expect(await best(trace)).toBeLessThan(Math.max(one, 1000 / 60) * 3);
-  await page.close();
-});
 
 it('has no task over 50 ms while 5,000 steps are scrolled', async () => {
   const page = await browser().newPage();
