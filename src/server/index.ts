@@ -7,6 +7,10 @@ export type { MessagePage } from './read-messages.ts';
 export type { Cors } from './site-rules.ts';
 export type { RateLimit } from './rate-limit.ts';
 export {
+  compareRuns,
+  readModelCall,
+  readPayload,
+  readToolCalls,
   readTrace,
   reasonText,
   searchSessions,
@@ -17,6 +21,15 @@ export {
   type StopAction,
   type StopFacts,
   type StopSentence,
+  type Comparison,
+  type CompareOptions,
+  type ModelCallDocument,
+  type ModelCallQuery,
+  type PayloadQuery,
+  type PayloadRange,
+  type PayloadText,
+  type StepPlace,
+  type ToolCallsDocument,
   type Trace,
   type TraceAncestor,
   type TraceBar,

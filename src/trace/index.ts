@@ -1,6 +1,6 @@
 export { type TraceCall } from './read-nested.ts';
 export { readTrace, type ReadTraceOptions } from './read-trace.ts';
-export { compareRuns, type CompareOptions, type RunPlace } from './compare/read-comparison.ts';
+export { compareRuns, type CompareOptions } from './compare/read-comparison.ts';
 export type {
   Cause,
   ComparedAnswer,
@@ -10,7 +10,6 @@ export type {
   ComparedStep,
   Comparison,
   Difference,
-  DifferenceKind,
   RequestPlace,
 } from './compare/comparison.ts';
 export { readModelCall, type ModelCallQuery } from './payloads/read-model-call.ts';
@@ -19,20 +18,15 @@ export { readToolCalls } from './payloads/read-tool-calls.ts';
 export type { StepPlace } from './payloads/step-place.ts';
 export type { PayloadText } from './payloads/payload-text.ts';
 export type {
-  ModelAttempt,
   ModelCallDocument,
-  PartChange,
   PayloadCall,
-  RequestCompaction,
   RequestDocument,
   RequestMessage,
-  RequestMessages,
   RequestPart,
   ResponseDocument,
 } from './payloads/model-call-document.ts';
 export type {
   ArgumentEdit,
-  ToolAttempt,
   ToolCallDocument,
   ToolCallsDocument,
 } from './payloads/tool-call-document.ts';

@@ -70,6 +70,7 @@ export class ShellServer {
     if (action === 'trace') return this.#trace(id, search);
     if (action === 'messages' && method === 'GET')
       return Response.json({ messages: [], before: null });
+    if (action === 'tool-calls') return Response.json({ status: 'pruned', calls: [] });
     if (action === 'log') return this.#log(id);
     if (action === 'events') return this.#listen(id, signal);
     if (action === 'fork') return this.#create({ message: `Fork of ${session.title}` });

@@ -227,9 +227,9 @@ describe('pages', () => {
   });
 
   it('that do not exist say so and have no entry in the rail', async () => {
-    open('#/compare');
+    open('#/what-if');
     await screen.findByText('This version of the console has no page at this address.');
-    expect(screen.queryByRole('link', { name: 'Compare' })).toBeNull();
+    expect(screen.queryByRole('link', { name: 'What if' })).toBeNull();
   });
 });
 

@@ -230,20 +230,21 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('shows the stop reason first on a phone, with a link to the checks', async () => {
+  it('shows the stop and its button first on a phone, where a step is a screen of its own', async () => {
     const { page } = await open('light', 390, 844);
     await show(page, traceWith(designRun));
-    const why = page.getByRole('button', { name: /^Stopped because it used 5/ });
-    expect(await why.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(
-      100,
-    );
-    await why.click();
-    const top = await page
-      .locator('.trace-inspector')
-      .evaluate((element) => element.getBoundingClientRect().top);
-    expect(Math.abs(top)).toBeLessThan(60);
+    const card = page.locator('.outcome-panel');
+    expect(await card.evaluate((element) => element.getBoundingClientRect().top)).toBeLessThan(60);
+    await card.getByRole('button', { name: 'Continue with 5 more steps' }).waitFor();
+    await page.locator('[data-step="2"]').click();
+    await page.getByRole('heading', { name: 'Step 2' }).waitFor();
+    expect(await page.locator('.trace-main').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Next step' }).click();
+    await page.getByRole('heading', { name: 'Step 3' }).waitFor();
+    await page.getByRole('button', { name: 'All steps' }).click();
+    await page.locator('[data-step="2"]').waitFor();
     await page.setViewportSize({ width: 1280, height: 860 });
-    await why.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Step 6' }).waitFor();
     await page.context().close();
   });
 
@@ -256,6 +257,7 @@ describe('the trace in a browser', () => {
       await show(page, familyTrace());
       const button = page.getByRole('button', { name: 'Open trace of writer' });
       if (width === 390) {
+        await page.locator('[data-step="1"]').click();
         await button.tap().catch(() => button.click());
         const box = (await button.boundingBox())!;
         expect(box.height).toBeGreaterThanOrEqual(40);

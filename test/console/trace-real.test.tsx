@@ -46,9 +46,9 @@ it('shows a real run with a timeout, its retry, a 429 with its wait, an approval
   expect(rowText(5)).toMatch(/delete_program_lead 0\.\d\d s · paused 4m 1\ds/);
   expect(rowText(6)).toContain('Stopped · step limit');
   expect(paneText()).toContain(
-    'Stopped because it used 5 of 5 steps before the model read a tool result.To continue, add 5 steps.',
+    'Stopped because it used 5 of 5 steps before the model read a tool result.5 of 5To continue, add 5 steps.',
   );
-  const full = document.querySelector('.evaluation-row[data-decisive] .meter[data-tone="full"]');
+  const full = document.querySelector('.outcome-panel .meter[data-tone="full"]');
   expect(full?.querySelectorAll('[data-on]')).toHaveLength(5);
 });
 
@@ -69,12 +69,11 @@ it('shows the grant and the step after it', () => {
   expect(document.querySelectorAll('.trace-grid [data-pause]')).toHaveLength(2);
 });
 
-it('shows a row for every evaluation, and meters for the limits', () => {
+it('shows a row for every check that did not decide, and meters for the limits', () => {
   show(run.stopped);
   const { evaluations } = run.stopped.outcome!;
-  expect(document.querySelectorAll('.evaluation-row')).toHaveLength(evaluations.length);
+  expect(document.querySelectorAll('.evaluation-row')).toHaveLength(evaluations.length - 1);
   for (const name of [
-    'StepsLimit',
     'TokenUsageLimit',
     'CostLimit',
     'CumulativeExecutionTimeLimit',

@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Trace } from '../../src/trace/trace.ts';
+import { longTrace } from '../console/trace-fixtures.ts';
 import { launchBrowser } from '../setup/browser.ts';
 import { until } from '../setup/sessions.ts';
 import { keepsPictures, look, openTab, type Tab } from './console-page.ts';
@@ -118,4 +120,28 @@ describe.each(looks)('the payloads of a step, %s, %i px', (theme, width) => {
   it('causes no error in the browser console', () => {
     expect(tab.errors).toEqual([]);
   });
+});
+
+it('paints a session of 1,000 steps at most three times as late as one without steps', async () => {
+  const { page } = await openTab(browser, dev);
+  let shown: Trace = longTrace(1);
+  await page.route(/\/trace(?:\?|$)/, (route) => route.fulfill({ json: shown }));
+  /** Milliseconds from the navigation to the first row, or to the note that there is none; the best of several. */
+  const paint = async (trace: Trace, what: string): Promise<number> => {
+    shown = trace;
+    const times: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      await page.goto('about:blank');
+      await page.goto(`${dev.url}/#/s/${ids.stopped}/trace`);
+      await page.locator(what).first().waitFor();
+      times.push(await page.evaluate(() => performance.now()));
+    }
+    return Math.min(...times);
+  };
+  const empty = { ...longTrace(1), steps: [], outcome: null, stop: null };
+  const none = await paint(empty, 'text=No steps yet');
+  // the server sends the newest 100 steps, and earlier ones on request
+  const thousand = await paint({ ...longTrace(100), hasEarlier: true }, '.trace-row');
+  expect(thousand).toBeLessThan(none * 3);
+  await page.context().close();
 });

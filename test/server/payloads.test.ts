@@ -208,7 +208,7 @@ describe('two runs beside each other', () => {
     const { body } = await ask('GET /api/compare?left=origin&right=fork');
     expect(body).toMatchObject({
       kind: 'fork',
-      same: { steps: 1, isShared: true },
+      same: { steps: 1, shared: 1 },
       difference: {
         step: 2,
         kind: 'response',

@@ -79,7 +79,7 @@ function Compared({
     <ComparisonView
       left={left}
       right={right}
-      names={isFork ? ['Original', `Fork after step ${same.steps}`] : ['First run', 'Second run']}
+      names={isFork ? ['Original', `Fork after step ${same.shared}`] : ['First run', 'Second run']}
       hrefs={[
         traceHref(left.sessionId, null, left.executionId),
         traceHref(right.sessionId, null, right.executionId),

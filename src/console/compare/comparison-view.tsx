@@ -46,7 +46,10 @@ export function ComparisonView(props: ComparisonViewProps): ReactElement {
           <span className="muted">
             {durationText(same.durationMs)}
             {same.cost !== null && same.cost > 0 && ` · ${moneyText(same.cost)}`}
-            {same.isShared && ' · shared, charged once'}
+            {same.shared === same.steps && ' · shared, charged once'}
+            {same.shared > 0 &&
+              same.shared < same.steps &&
+              ` · ${same.shared} of them shared, charged once`}
           </span>
         </p>
       )}

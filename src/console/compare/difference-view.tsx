@@ -18,15 +18,15 @@ export function differenceText({ step, kind, tool }: Difference): string {
 
 /** Renders both sides of the first difference, and how the requests differ. */
 export function DifferenceView({ difference }: { readonly difference: Difference }): ReactElement {
-  const { left, right, cause } = difference;
+  const { left, right, cause, kind } = difference;
   return (
     <>
       <div className="compare-row compare-answers">
-        <Answer answer={left} sign="−" />
+        <Answer answer={left} sign="−" kind={kind} />
         <span />
-        <Answer answer={right} sign="+" />
+        <Answer answer={right} sign="+" kind={kind} />
       </div>
-      {left && right && <CauseView cause={cause} />}
+      {left && right && kind !== 'decision' && <CauseView cause={cause} />}
     </>
   );
 }
@@ -34,12 +34,21 @@ export function DifferenceView({ difference }: { readonly difference: Difference
 function Answer({
   answer,
   sign,
+  kind,
 }: {
   readonly answer: ComparedAnswer | null;
   readonly sign: string;
+  readonly kind: Difference['kind'];
 }): ReactElement {
   if (!answer) return <p className="compare-answer muted">This run has no such step.</p>;
-  const { content, calls, result } = answer;
+  const { content, calls, result, decision } = answer;
+  if (kind === 'decision')
+    return (
+      <div className="compare-answer">
+        <p className="compare-name">Decision</p>
+        <p>{decision ?? 'No decision yet'}</p>
+      </div>
+    );
   return (
     <div className="compare-answer" data-sign={sign}>
       <p className="compare-name">{result ? 'Result' : 'Said'}</p>

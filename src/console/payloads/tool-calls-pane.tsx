@@ -4,7 +4,7 @@ import type { ToolCallDocument, ToolCallsDocument } from '../../trace/index.ts';
 import type { TraceBar, TraceStep } from '../../trace/trace.ts';
 import type { TraceViewProps } from '../contract.ts';
 import { Glyph, type GlyphName } from '../glyphs.tsx';
-import { AgentCard } from '../trace/step-agents.tsx';
+import { AgentCard, StepAgents } from '../trace/step-agents.tsx';
 import { ApprovalView } from './approval-view.tsx';
 import { Problem, Skeleton } from './pane-states.tsx';
 import { PayloadBlock, PayloadBody, CopyPayload } from './payload-body.tsx';
@@ -28,15 +28,26 @@ export function ToolCallsPane({ step, view }: ToolCallsProps): ReactElement {
       ? Promise.reject(new Error('nothing to read'))
       : source.toolCalls(place, signal),
   );
-  if (problem) return <Problem message={problem.message} onRetry={retry} />;
+  // the trace has the agents, whatever can be read
+  const agents = <StepAgents step={step} view={view} />;
+  if (problem)
+    return (
+      <>
+        <Problem message={problem.message} onRetry={retry} />
+        {agents}
+      </>
+    );
   if (value === null) return <Skeleton />;
   if (value.status === 'pruned')
     return (
-      <p className="payload-note">
-        {step.type === 'running'
-          ? 'The calls appear when the model has answered.'
-          : 'The calls were pruned: this step is not in the store any more.'}
-      </p>
+      <>
+        <p className="payload-note">
+          {step.type === 'running'
+            ? 'The calls appear when the model has answered.'
+            : 'The calls were pruned: this step is not in the store any more.'}
+        </p>
+        {agents}
+      </>
     );
   if (value.calls.length === 0)
     return <p className="payload-note">The model called no tool in this step.</p>;
@@ -45,16 +56,19 @@ export function ToolCallsPane({ step, view }: ToolCallsProps): ReactElement {
   const isOnly = value.calls.length === 1;
   return (
     <div className="tool-calls">
-      {[...failed, ...others].map((call) => (
-        <CallView
-          key={call.callId}
-          call={call}
-          bar={step.bars.find(({ callId }) => callId === call.callId) ?? null}
-          step={step.number}
-          view={view}
-          isOpen={isOnly || hasFailed(call)}
-        />
-      ))}
+      {[...failed, ...others].map((call) => {
+        const bar = step.bars.find(({ callId }) => callId === call.callId) ?? null;
+        return (
+          <CallView
+            key={call.callId}
+            call={call}
+            bar={bar}
+            step={step.number}
+            view={view}
+            isOpen={isOnly || hasFailed(call) || bar?.child !== undefined}
+          />
+        );
+      })}
     </div>
   );
 }

@@ -123,7 +123,12 @@ const comparedStep = object({
   hasFailed: flag,
 });
 
-const answer = object({ content: orNull(payload), calls, result: orNull(payload) });
+const answer = object({
+  content: orNull(payload),
+  calls,
+  result: orNull(payload),
+  decision: orNull(text),
+});
 
 /** Schemas of what a step sent and received, and of comparisons. */
 export const payloadSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -160,7 +165,7 @@ export const payloadSchemas: Readonly<Record<string, JsonSchema>> = {
     kind: oneOfTexts(['fork', 'sessions']),
     left: comparedRun,
     right: comparedRun,
-    same: object({ steps: count, durationMs: number, cost: orNull(number), isShared: flag }),
+    same: object({ steps: count, durationMs: number, cost: orNull(number), shared: count }),
     difference: orNull(
       object({
         step: count,

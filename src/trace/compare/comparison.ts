@@ -38,8 +38,8 @@ export interface ComparedSame {
   readonly steps: number;
   readonly durationMs: number;
   readonly cost: number | null;
-  /** Whether both sessions have the very same steps, because one is a fork. */
-  readonly isShared: boolean;
+  /** Number of those that both sessions share, because one is a fork of the other. */
+  readonly shared: number;
 }
 
 export type DifferenceKind = 'response' | 'result' | 'decision' | 'end';
@@ -60,6 +60,8 @@ export interface ComparedAnswer {
   readonly calls: readonly PayloadCall[];
   /** The result that differs; null if that is not the difference. */
   readonly result: PayloadText | null;
+  /** What the checks decided, in a sentence; null while it runs. */
+  readonly decision: string | null;
 }
 
 /** How the requests differ. */

@@ -1,4 +1,5 @@
 import type { AgentStepJSON } from '../../agent/agent-state.ts';
+import { explainOutcome } from '../../continuation/explain-outcome.ts';
 import { canonicalJson } from '../../json.ts';
 import type { StoredModelCall } from '../../sessions/requests/read-model-call.ts';
 import type { OwnerOptions } from '../../sessions/session-options.ts';
@@ -43,18 +44,20 @@ export async function compareRuns(
   let same = 0;
   while (same < a.steps.length && same < b.steps.length && (await isSame(a, b, same))) same += 1;
   const shared = a.steps.slice(0, same);
-  const isShared = same > 0 && shared.every(({ id }, i) => b.steps[i]?.id === id);
+  const isShared = (index: number): boolean => a.steps[index]?.id === b.steps[index]?.id;
+  const first = shared.findIndex((_, i) => !isShared(i));
+  const sharedCount = first === -1 ? same : first;
   const isOver = same === a.steps.length && same === b.steps.length;
   const difference = isOver ? null : await differenceAt(a, b, same);
   return {
-    kind: isShared ? 'fork' : 'sessions',
+    kind: sharedCount > 0 ? 'fork' : 'sessions',
     left: a.run,
     right: b.run,
     same: {
       steps: same,
       durationMs: shared.reduce((sum, { durationMs }) => sum + durationMs, 0),
       cost: shared.reduce<number | null>((sum, { cost }) => addCost(sum, cost), 0),
-      isShared,
+      shared: sharedCount,
     },
     difference,
     rows: isOver ? [] : rowsOf(a, b, same),
@@ -198,6 +201,7 @@ async function differenceAt(a: Side, b: Side, index: number): Promise<Difference
       content: response?.content ?? null,
       calls: response?.calls ?? [],
       result: result ? texts.json('result', call.redactor.value(result.value)) : null,
+      decision: call.step?.outcome ? explainOutcome(call.step.outcome).headline : null,
     };
   };
   const none: Cause = { status: 'not_called', places: [], hasMore: false };

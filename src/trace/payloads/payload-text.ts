@@ -53,7 +53,7 @@ export class PayloadTexts {
 }
 
 /** Returns JSON with line breaks, unless it fits into one line. */
-export function jsonOf(value: unknown): string {
+function jsonOf(value: unknown): string {
   const short = JSON.stringify(value) ?? 'null';
   return short.length <= 60 ? short : (JSON.stringify(value, null, 2) ?? 'null');
 }

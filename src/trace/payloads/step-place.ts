@@ -10,7 +10,7 @@ export interface StepPlace {
   readonly agentId?: string;
 }
 
-export function checkedStep(step: number): number {
+function checkedStep(step: number): number {
   if (Number.isInteger(step) && step > 0) return step;
   throw invalidOption('step', step, 'the number of a step, from 1');
 }
