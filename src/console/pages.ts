@@ -30,10 +30,20 @@ const page = (
  * add one, add its line: the rail, the address, the keys and the command palette follow.
  */
 export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
+  overview: page(async () => (await import('./overview/overview-page.tsx')).OverviewPage, {
+    title: 'Overview',
+    glyph: 'overview',
+    key: 'o',
+  }),
   sessions: page(async () => (await import('./sessions/sessions-page.tsx')).SessionsPage, {
     title: 'Sessions',
     glyph: 'list',
     key: 's',
+  }),
+  workers: page(async () => (await import('./workers/workers-page.tsx')).WorkersPage, {
+    title: 'Workers',
+    glyph: 'workers',
+    key: 'w',
   }),
 };
 
