@@ -7,14 +7,13 @@ export function PaletteButton({ onOpen }: { readonly onOpen: () => void }): Reac
     <button
       type="button"
       className="button palette-button"
-      aria-label="Search or run a command"
       aria-keyshortcuts="Meta+K Control+K"
       title="Search or run a command"
       onClick={onOpen}
     >
       <Glyph name="search" size={14} />
-      <span aria-hidden="true">Search or run a command</span>
-      <kbd aria-hidden="true">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
+      <span>Search or run a command</span>{' '}
+      <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
     </button>
   );
 }

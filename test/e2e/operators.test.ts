@@ -35,8 +35,6 @@ afterAll(async () => {
 
 describe.each([
   ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
   ['dark', 390],
 ] as const)('the pages for operators, %s, %i px', (theme, width) => {
   let tab: Tab;
@@ -66,6 +64,24 @@ describe.each([
     await page.getByRole('link', { name: /^View \d+ runs$/ }).click();
     await page.waitForURL(/#\/sessions\?updated=/);
     await page.getByRole('link', { name: /Baltic/ }).waitFor();
+  });
+
+  it('show the workers and what waits for them', async () => {
+    await go('#/workers');
+    await page.getByRole('region', { name: 'All workers' }).waitFor();
+    await page.locator('.workers-table [data-status]').first().waitFor();
+    await see('workers');
+  });
+
+  it('have a command palette that needs no mouse', async () => {
+    await go('#/overview');
+    await page.getByRole('region', { name: 'Step time' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search or run a command' }).fill('Baltic');
+    await page.getByRole('option', { name: /Baltic/ }).waitFor();
+    await see('palette');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/s\//);
   });
 
   it('find sessions, and say where', async () => {

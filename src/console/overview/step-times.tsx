@@ -8,7 +8,7 @@ export interface StepTimesProps {
   readonly label: (bucket: RunBucket) => string;
 }
 
-/** Renders two lines, labelled where they end: p50 solid, p95 dashed. */
+/** Renders two lines, labeled where they end: p50 solid, p95 dashed. */
 export function StepTimes({ buckets, label }: StepTimesProps): ReactElement {
   const top = topOf(Math.max(0, ...buckets.map(({ p95 }) => p95 ?? 0)));
   const x = (at: number): number => ((at + 0.5) / buckets.length) * 100;

@@ -102,7 +102,7 @@ export function valueText(name: keyof ListFilters, value: string): string {
   return value;
 }
 
-export const statusNames: Readonly<Record<string, string>> = {
+const statusNames: Readonly<Record<string, string>> = {
   idle: 'ready',
   processing: 'working',
   paused: 'paused',
