@@ -1,8 +1,20 @@
 import type { EvalReport } from '../evals/eval-report.ts';
 import type { EvalSuite } from '../evals/eval-reports.ts';
 import { isRecord, type JsonValue } from '../json.ts';
-import type { ServerInfo, SessionDetail, SessionListPage } from '../server/api.ts';
+import type {
+  OperatorSummary,
+  Overview,
+  SessionSummary,
+  ServerInfo,
+  SessionDetail,
+  SessionListPage,
+} from '../server/api.ts';
 import type { ReplaySummary } from '../server/replay-view.ts';
+import type { BulkResult } from '../server/bulk-sessions.ts';
+import type { QueueView } from '../sessions/queue-view.ts';
+import type { AttentionCounts } from '../sessions/session-overview.ts';
+import type { ParkedSession } from '../sessions/session-operator.ts';
+import type { WorkerView } from '../sessions/worker-view.ts';
 import type { Trace } from '../trace/trace.ts';
 import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
@@ -24,7 +36,21 @@ export interface SessionsQuery {
   readonly limit?: number;
 }
 
+/** A row of a list; operators see no title, and whose it is. */
+export type ListedSession = SessionSummary & Partial<Pick<OperatorSummary, 'owner'>>;
+
+export interface ListedPage extends Omit<SessionListPage, 'sessions' | 'matches'> {
+  readonly sessions: readonly ListedSession[];
+  readonly matches?: SessionListPage['matches'];
+}
+
 export type SessionsPage = Pick<SessionListPage, 'sessions' | 'cursor'>;
+
+/** Whose sessions: those of the owner, or for operators those of all. */
+export type Scope = 'own' | 'all';
+/** Query of `GET /sessions`. */
+export type ListQuery = Readonly<Record<string, string | number | undefined>>;
+export type BulkAction = 'stop' | 'retry' | 'delete';
 
 export interface TraceQuery {
   readonly execution?: string | null;
@@ -57,6 +83,20 @@ export interface ReplaysPage {
 export interface Api {
   info(signal?: AbortSignal): Promise<ServerInfo>;
   sessions(query?: SessionsQuery, signal?: AbortSignal): Promise<SessionsPage>;
+  list(scope: Scope, query: ListQuery, signal?: AbortSignal): Promise<ListedPage>;
+  attention(scope: Scope, signal?: AbortSignal): Promise<AttentionCounts>;
+  overview(
+    scope: Scope,
+    query: { readonly range: string; readonly utcOffset: number },
+    signal?: AbortSignal,
+  ): Promise<Overview>;
+  bulk(scope: Scope, action: BulkAction, ids: readonly string[]): Promise<BulkResult>;
+  /** For operators. */
+  workers(signal?: AbortSignal): Promise<{ readonly workers: readonly WorkerView[] }>;
+  queue(signal?: AbortSignal): Promise<QueueView>;
+  parked(
+    signal?: AbortSignal,
+  ): Promise<{ readonly sessions: readonly ParkedSession[]; readonly cursor: string | null }>;
   session(id: string, signal?: AbortSignal): Promise<SessionDetail>;
   create(body: { readonly agent?: string; readonly message?: string }): Promise<SessionDetail>;
   remove(id: string): Promise<void>;
@@ -126,6 +166,13 @@ export function apiClient(options: ApiOptions): Api {
   return {
     info: (signal) => read('/info', signal),
     sessions: (query = {}, signal) => read(`/sessions${queryText(query)}`, signal),
+    list: (scope, query, signal) => read(`${under(scope)}/sessions${queryText(query)}`, signal),
+    attention: (scope, signal) => read(`${under(scope)}/attention`, signal),
+    overview: (scope, query, signal) => read(`${under(scope)}/overview${queryText(query)}`, signal),
+    bulk: (scope, action, ids) => post(`${under(scope)}/bulk`, { action, ids }),
+    workers: (signal) => read('/admin/workers', signal),
+    queue: (signal) => read('/admin/queue', signal),
+    parked: (signal) => read('/admin/parked?limit=50', signal),
     session: (id, signal) => read(at(id), signal),
     create: (body) => post('/sessions', body),
     remove: async (id) => {
@@ -150,6 +197,8 @@ export function apiClient(options: ApiOptions): Api {
     live: (id) => httpSession({ base, sessionId: id, headers, fetch: send, whenBusy: 'queue' }),
   };
 }
+
+const under = (scope: Scope): string => (scope === 'all' ? '/admin' : '');
 
 interface Asked {
   readonly body?: unknown;

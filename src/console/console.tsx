@@ -1,4 +1,13 @@
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactElement,
+} from 'react';
 import { explanationLine } from '../continuation/explanation.ts';
 import { Announcer } from './announcer.tsx';
 import type { Api } from './api-client.ts';
@@ -22,8 +31,9 @@ import { SessionMain } from './session-main.tsx';
 import { StartView } from './start-view.tsx';
 import { useTheme } from './theme.ts';
 import { TopBar } from './top-bar.tsx';
+import { useBadges } from './use-badges.ts';
 import { useFold } from './use-fold.ts';
-import { useKeys, type KeyActions } from './use-keys.ts';
+import { useKeys, usePaletteKey, type KeyActions } from './use-keys.ts';
 import { useRouteFocus } from './use-route-focus.ts';
 import { useServerInfo } from './use-server-info.ts';
 import { useActiveSession } from './use-active-session.ts';
@@ -31,7 +41,7 @@ import { useSessionWork } from './use-session-work.ts';
 import { useSessions } from './use-sessions.ts';
 import { ViewBoundary } from './view-boundary.tsx';
 
-const noBadges = {};
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
 /** Renders the frame of the console: pages, top bar, list and the view of the current route. */
 export function Console({ api }: { readonly api: Api }): ReactElement {
@@ -93,7 +103,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
 
   const { theme, toggle } = useTheme();
   const fold = useFold(route.view === 'trace');
-  const [dialog, setDialog] = useState<'info' | 'help' | null>(null);
+  const [dialog, setDialog] = useState<'info' | 'help' | 'palette' | null>(null);
   const keys: KeyActions = {
     '/': () => search.current?.focus(),
     n: () => go('#/new'),
@@ -110,6 +120,8 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
     ),
   };
   useKeys(keys, 'frame');
+  usePaletteKey(() => setDialog('palette'));
+  const badges = useBadges(api, info);
 
   const retry = (): void => {
     setRound(round + 1);
@@ -137,13 +149,18 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       </button>
       <Rail
         current={route.view === 'page' ? route.page : 'sessions'}
-        badges={noBadges}
+        badges={badges}
         theme={theme}
         onTheme={toggle}
         onHelp={() => setDialog('help')}
       />
       {route.view === 'page' ? (
-        <PageBar title={heading ?? ''} titleRef={title} toolsRef={setPageTools} />
+        <PageBar
+          title={heading ?? ''}
+          titleRef={title}
+          toolsRef={setPageTools}
+          onPalette={() => setDialog('palette')}
+        />
       ) : (
         <TopBar
           route={route}
@@ -156,6 +173,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
           isListShown={fold.isShown}
           onFold={fold.toggle}
           onInfo={() => setDialog('info')}
+          onPalette={() => setDialog('palette')}
         >
           {route.view === 'trace' && active.chosen && (
             <ExecutionPicker
@@ -224,6 +242,17 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
             : null
         }
       />
+      {dialog === 'palette' && (
+        <Suspense>
+          <Palette
+            api={api}
+            sessionId={sessionId}
+            onHelp={() => setDialog('help')}
+            onTheme={toggle}
+            onClose={() => setDialog((open) => (open === 'palette' ? null : open))}
+          />
+        </Suspense>
+      )}
       {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
       {dialog === 'info' && (
         <InfoDialog

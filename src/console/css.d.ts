@@ -1,1 +1,2 @@
+/** Styles of a page, which are loaded with it. */
 declare module '*.css';

@@ -8,6 +8,7 @@ const groups = (): readonly (readonly [title: string, rows: readonly Row[]])[] =
   [
     'Anywhere',
     [
+      [[/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl', 'K'], 'Commands and sessions'],
       [['/'], 'Search'],
       ...railPages().map(([, { title, key = '' }]): Row => [['G', key.toUpperCase()], title]),
       [['?'], 'This list'],
@@ -18,6 +19,7 @@ const groups = (): readonly (readonly [title: string, rows: readonly Row[]])[] =
     'Lists and traces',
     [
       [['J', 'K'], 'Next, previous row'],
+      [['X'], 'Select row'],
       [['O'], 'Focus an agent behind a call'],
       [['['], 'Show or hide the list'],
     ],

@@ -30,6 +30,11 @@ const page = (
  * add one, add its line: the rail, the address, the keys and the command palette follow.
  */
 export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
+  overview: page(async () => (await import('./overview/overview-page.tsx')).OverviewPage, {
+    title: 'Overview',
+    glyph: 'overview',
+    key: 'o',
+  }),
   sessions: page(async () => (await import('./sessions/sessions-page.tsx')).SessionsPage, {
     title: 'Sessions',
     glyph: 'list',
@@ -40,14 +45,19 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     glyph: 'evals',
     key: 'e',
   }),
-  compare: page(async () => (await import('./compare/compare-page.tsx')).ComparePage, {
-    title: 'Compare',
-    glyph: 'compare',
-  }),
   'what-if': page(async () => (await import('./what-if/what-if-page.tsx')).WhatIfPage, {
     title: 'What if',
     glyph: 'whatIf',
     key: 'i',
+  }),
+  workers: page(async () => (await import('./workers/workers-page.tsx')).WorkersPage, {
+    title: 'Workers',
+    glyph: 'workers',
+    key: 'w',
+  }),
+  compare: page(async () => (await import('./compare/compare-page.tsx')).ComparePage, {
+    title: 'Compare',
+    glyph: 'compare',
   }),
 };
 

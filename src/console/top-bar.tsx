@@ -2,6 +2,7 @@ import type { ReactElement, ReactNode, Ref } from 'react';
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import { statusGlyphs } from '../react/glyph.tsx';
 import { Glyph } from './glyphs.tsx';
+import { PaletteButton } from './palette-button.tsx';
 import { chatHref, traceHref, type Route } from './route.ts';
 
 export interface TopBarProps {
@@ -16,6 +17,7 @@ export interface TopBarProps {
   readonly isListShown: boolean;
   readonly onFold: () => void;
   readonly onInfo: () => void;
+  readonly onPalette: () => void;
   /** Content next to the status, such as the run picker. */
   readonly children?: ReactNode;
 }
@@ -57,6 +59,7 @@ export function TopBar(props: TopBarProps): ReactElement {
         {props.children}
       </div>
       <div className="top-tools">
+        <PaletteButton onOpen={props.onPalette} />
         {props.hasViews && (route.view === 'chat' || route.view === 'trace') && (
           <Tabs route={route} />
         )}

@@ -47,6 +47,24 @@ export function useKeys(actions: KeyActions, scope: KeyScope = 'view'): void {
   }, [scope]);
 }
 
+/** Opens the command palette with Command K or Control K, also while the user types. */
+export function usePaletteKey(onOpen: () => void): void {
+  const now = useRef(onOpen);
+  useEffect(() => {
+    now.current = onOpen;
+  });
+  useEffect(() => {
+    const onPalette = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      if (event.altKey || event.shiftKey || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      now.current();
+    };
+    document.addEventListener('keydown', onPalette);
+    return () => document.removeEventListener('keydown', onPalette);
+  }, []);
+}
+
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector('dialog[open]')) return;

@@ -64,6 +64,7 @@ export class ShellServer {
   #answer({ method, path, search, body }: Asked, signal: AbortSignal | null): Response {
     const [, , id = '', action] = path.split('/').map(decodeURIComponent);
     if (path === '/info') return Response.json(this.info);
+    if (path === '/attention') return Response.json({ gaveUp: 0, stuck: 0, failed: 0, waiting: 0 });
     if (path === '/sessions') return method === 'GET' ? this.#list(search) : this.#create(body);
     const session = this.sessions.find((one) => one.id === id);
     if (!session) return refused(404, 'session_not_found', 'There is no such session.');
@@ -93,7 +94,12 @@ export class ShellServer {
 
   #list(search: URLSearchParams): Response {
     const words = (search.get('search') ?? '').toLowerCase();
-    const found = this.sessions.filter(({ title }) => title?.toLowerCase().includes(words));
+    const attention = search.get('attention');
+    const found = this.sessions.filter(
+      (one) =>
+        one.title?.toLowerCase().includes(words) &&
+        (attention === null || (one.attention !== null) === (attention === 'true')),
+    );
     const start = Number(search.get('cursor') ?? 0);
     const end = start + this.pageSize;
     return Response.json({

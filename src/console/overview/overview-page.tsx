@@ -1,0 +1,344 @@
+import type { ReactElement, ReactNode } from 'react';
+import { countText, durationText, moneyText } from '../../number-text.ts';
+import type { Overview } from '../../server/api.ts';
+import type { RunBucket } from '../../sessions/run-statistics.ts';
+import { clockText, dateText } from '../calendar.ts';
+import { EmptyState, Problem } from '../empty-state.tsx';
+import { Glyph, type GlyphName } from '../glyphs.tsx';
+import { PageTools } from '../page-tools.tsx';
+import type { PageProps } from '../pages.ts';
+import { go, pageHref } from '../route.ts';
+import { useRead } from '../use-read.ts';
+import { Bars } from './bars.tsx';
+import { StepTimes } from './step-times.tsx';
+import './overview.css';
+
+const ranges = ['1h', '12h', '14d'] as const;
+const rangeText: Readonly<Record<string, string>> = {
+  '1h': 'in 1 hour',
+  '12h': 'in 12 hours',
+  '14d': 'in 14 days',
+};
+
+/** Renders one line of what needs attention, and four charts from the records of runs. */
+export function OverviewPage({ api, info, route }: PageProps): ReactElement {
+  const params = new URLSearchParams(route.query);
+  const range = ranges.find((one) => one === params.get('range')) ?? '12h';
+  const scope = params.get('all') === '1' && info?.isOperator ? 'all' : 'own';
+  const all = scope === 'all' ? '1' : '';
+  const { value, problem, refresh } = useRead(
+    `${range} ${scope}`,
+    (signal) => api.overview(scope, { range, utcOffset: -new Date().getTimezoneOffset() }, signal),
+    15_000,
+  );
+  return (
+    <section className="page" aria-label="Overview" aria-busy={!value}>
+      <PageTools>
+        <span className="segments" role="group" aria-label="Time range">
+          {ranges.map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={one === range}
+              onClick={() => go(pageHref('overview', { query: { range: one, all } }), 'replace')}
+            >
+              {one}
+            </button>
+          ))}
+        </span>
+        {info?.isOperator && (
+          <button
+            type="button"
+            className="page-mode"
+            aria-pressed={scope === 'all'}
+            onClick={() =>
+              go(pageHref('overview', { query: { range, all: all ? '' : '1' } }), 'replace')
+            }
+          >
+            <Glyph name="shield" size={13} />
+            {scope === 'all' ? 'Admin: all owners' : 'Yours only'}
+          </button>
+        )}
+      </PageTools>
+      {problem && !value && (
+        <Problem message={problem.message} code={problem.code} onRetry={refresh} />
+      )}
+      {!problem && !value && (
+        <div className="skeleton overview-cards" aria-hidden="true">
+          {[1, 2, 3, 4].map((one) => (
+            <span key={one} className="overview-blank" />
+          ))}
+        </div>
+      )}
+      {value && <Charts overview={value} range={range} all={all} />}
+    </section>
+  );
+}
+
+interface ChartsProps {
+  readonly overview: Overview;
+  readonly range: string;
+  readonly all: string;
+}
+
+function Charts({ overview, range, all }: ChartsProps): ReactElement {
+  const { range: runs, isTruncated } = overview;
+  const { finished, limited, failed, cancelled } = runs;
+  const total = finished + limited + failed + cancelled;
+  const list = (query: Readonly<Record<string, string>>): string =>
+    pageHref('sessions', { query: { ...query, all } });
+  const first = runs.buckets[0]?.at ?? '';
+  const since = { updated: `${first}..` };
+  const kinds = [
+    ['finished', 'finished', finished, 'completed'],
+    ['limited', 'reached a limit', limited, 'stopped'],
+    ['cancelled', 'stopped by a user', cancelled, 'cancelled'],
+    ['failed', 'failed', failed, 'failed'],
+  ] as const;
+  return (
+    <>
+      <AttentionLine overview={overview} list={list} />
+      {isTruncated && <p className="muted">The charts count the newest 5,000 runs.</p>}
+      <div className="overview-cards">
+        <Card
+          title={
+            range === '14d'
+              ? 'Runs per day'
+              : range === '1h'
+                ? 'Runs per 5 minutes'
+                : 'Runs per hour'
+          }
+          link={[`View ${countText(total)} runs`, list(since)]}
+          big={countText(total)}
+          about={`${rangeText[range]}${total > 0 ? ` · ${Math.round((finished / total) * 100)}% finished` : ''}`}
+          isEmpty={total === 0}
+        >
+          <Bars
+            format={(value) => countText(Math.round(value * 10) / 10)}
+            bars={runs.buckets.map((bucket, i) => ({
+              label: bucketText(bucket, range),
+              title: `${bucketText(bucket, range)}: ${kinds.map(([kind, words]) => `${words} ${bucket[kind]}`).join(', ')}`,
+              href: list({ updated: `${bucket.at}..${runs.buckets[i + 1]?.at ?? ''}` }),
+              parts: kinds.map(([kind]) => ({ kind, value: bucket[kind] })),
+            }))}
+          />
+          <p className="chart-legend">
+            {kinds.map(
+              ([kind, words, count, status]) =>
+                (count > 0 || kind !== 'cancelled') && (
+                  <a key={kind} href={list({ ...since, status })}>
+                    <i className="chart-part" data-kind={kind} />
+                    {words} {countText(count)}
+                  </a>
+                ),
+            )}
+          </p>
+        </Card>
+        <Costs overview={overview} list={list} />
+        <StepCard overview={overview} range={range} list={list} since={since} />
+        <Errors overview={overview} list={list} />
+      </div>
+    </>
+  );
+}
+
+type List = (query: Readonly<Record<string, string>>) => string;
+
+const attentionKinds: readonly (readonly [
+  keyof Overview['attention'],
+  string,
+  GlyphName,
+  string,
+])[] = [
+  ['gaveUp', 'gave up', 'gaveUp', 'failed'],
+  ['stuck', 'stuck', 'clock', 'processing'],
+  ['failed', 'failed', 'failed', 'failed'],
+  ['waiting', 'waiting over 1 h', 'paused', 'paused'],
+];
+
+function AttentionLine({
+  overview,
+  list,
+}: {
+  readonly overview: Overview;
+  readonly list: List;
+}): ReactElement {
+  const shown = attentionKinds.filter(([kind]) => overview.attention[kind] > 0);
+  return (
+    <div className="attention-line">
+      <h2>Needs attention</h2>
+      {shown.length === 0 && <span className="muted">Nothing right now</span>}
+      {shown.map(([kind, words, glyph, status]) => (
+        <a key={kind} href={list({ attention: '1', status })} data-kind={kind}>
+          <Glyph name={glyph} size={14} />
+          <b>
+            {overview.attention[kind] >= 100 ? '100+' : countText(overview.attention[kind])}
+          </b>{' '}
+          {words}
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function Costs({
+  overview,
+  list,
+}: {
+  readonly overview: Overview;
+  readonly list: List;
+}): ReactElement {
+  const { buckets, cost, models } = overview.days;
+  const today = buckets.at(-1)?.cost ?? 0;
+  const used = buckets.filter((bucket) => bucket.cost > 0).length;
+  const [first] = models;
+  const now = new Date();
+  return (
+    <Card
+      title="Cost per day"
+      link={['View by cost', list({ by: 'cost' })]}
+      big={moneyText(today)}
+      about={`today${used > 1 ? ` · ${moneyText(cost / buckets.length)} on average` : ''}`}
+      isEmpty={cost === 0}
+    >
+      <Bars
+        format={(value) => (value === 0 ? '$0' : `$${countText(value)}`)}
+        bars={buckets.map((bucket, i) => ({
+          label: i === buckets.length - 1 ? 'today' : dateText(new Date(bucket.at), now),
+          title: `${dateText(new Date(bucket.at), now)}: ${moneyText(bucket.cost)}`,
+          href: list({ updated: `${bucket.at}..${buckets[i + 1]?.at ?? ''}`, by: 'cost' }),
+          parts: [{ kind: i === buckets.length - 1 ? 'finished' : 'past', value: bucket.cost }],
+        }))}
+      />
+      {first && cost > 0 && (
+        <p className="chart-note">
+          {Math.round((first.cost / cost) * 100)}% of 14 days is <code>{first.model}</code>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function StepCard({
+  overview,
+  range,
+  list,
+  since,
+}: {
+  readonly overview: Overview;
+  readonly range: string;
+  readonly list: List;
+  readonly since: Readonly<Record<string, string>>;
+}): ReactElement {
+  const { buckets, p50, p95 } = overview.range;
+  const slowest = buckets.reduce<RunBucket | null>(
+    (most, bucket) => ((bucket.p95 ?? 0) > (most?.p95 ?? 0) ? bucket : most),
+    null,
+  );
+  return (
+    <Card
+      title="Step time"
+      link={['View by steps', list({ ...since, by: 'steps' })]}
+      big={p50 === null ? '–' : durationText(p50)}
+      about={p95 === null ? 'p50' : `p50 · ${durationText(p95)} p95`}
+      isEmpty={p50 === null}
+    >
+      <StepTimes buckets={buckets} label={(bucket) => bucketText(bucket, range)} />
+      {slowest && slowest.p95 !== null && (
+        <p className="chart-note">
+          Slowest: {bucketText(slowest, range)}, {durationText(slowest.p95)}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** Tools that are shown. */
+const MOST_TOOLS = 6;
+
+function Errors({
+  overview,
+  list,
+}: {
+  readonly overview: Overview;
+  readonly list: List;
+}): ReactElement {
+  const { tools } = overview.range;
+  const calls = tools.reduce((sum, tool) => sum + tool.calls, 0);
+  const failed = tools.reduce((sum, tool) => sum + tool.failed, 0);
+  const shareOf = (part: number, of: number): number => (of === 0 ? 0 : part / of);
+  const shown = tools
+    .toSorted((a, b) => shareOf(b.failed, b.calls) - shareOf(a.failed, a.calls))
+    .slice(0, MOST_TOOLS);
+  const most = Math.max(0.01, ...shown.map((tool) => shareOf(tool.failed, tool.calls)));
+  return (
+    <Card
+      title="Errors by tool"
+      link={['View runs with errors', list({ error: 'yes' })]}
+      big={percent(shareOf(failed, calls))}
+      about={`of ${countText(calls)} calls`}
+      isEmpty={calls === 0}
+    >
+      <ul className="tool-errors">
+        {shown.map(({ tool, calls: count, failed: bad }) => (
+          <li key={tool}>
+            <a href={list({ error: 'yes', q: tool, all: '' })}>
+              <code>{tool}</code>
+              <span className="tool-error-bar">
+                <i style={{ width: `${(shareOf(bad, count) / most) * 100}%` }} />
+              </span>
+              <b>{percent(shareOf(bad, count))}</b>
+              <span className="muted">
+                {countText(bad)} of {countText(count)}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+const percent = (share: number): string => `${countText(Math.round(share * 1000) / 10)}%`;
+
+function Card({
+  title,
+  link,
+  big,
+  about,
+  isEmpty,
+  children,
+}: {
+  readonly title: string;
+  readonly link: readonly [text: string, href: string];
+  readonly big: string;
+  readonly about: string;
+  readonly isEmpty: boolean;
+  readonly children: ReactNode;
+}): ReactElement {
+  return (
+    <section className="overview-card" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {!isEmpty && <a href={link[1]}>{link[0]}</a>}
+      </header>
+      {isEmpty ? (
+        <EmptyState glyph="overview" title="Nothing recorded yet">
+          <p>Runs that ended before this version of the server are not counted.</p>
+        </EmptyState>
+      ) : (
+        <>
+          <p className="overview-big">
+            <b>{big}</b> {about}
+          </p>
+          {children}
+        </>
+      )}
+    </section>
+  );
+}
+
+function bucketText({ at }: RunBucket, range: string): string {
+  const time = new Date(at);
+  return range === '14d' ? dateText(time, new Date()) : clockText(time);
+}
