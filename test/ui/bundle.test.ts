@@ -39,6 +39,7 @@ it('the reducer is small and imports only the list of statuses and texts of othe
   const isOther = (file: string): boolean => file.includes('/') && !file.startsWith('ui/');
   expect(files.filter(isOther)).toEqual([
     'tools/progress-text',
+    'messages/content-part',
     'continuation/grants',
     'continuation/grant-text',
     'continuation/model-failure',
