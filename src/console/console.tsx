@@ -213,6 +213,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
           {route.view === 'chat' || route.view === 'trace' ? (
             <SessionMain
               key={route.sessionId}
+              api={api}
               route={route}
               active={active}
               agent={agent}

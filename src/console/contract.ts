@@ -1,6 +1,8 @@
 import type { ReactElement } from 'react';
 import type { Grants } from '../continuation/grants.ts';
 import type { AgentSession } from '../react/use-agent-session.ts';
+import type { PayloadSource } from './payloads/payload-source.ts';
+import type { StepTab } from './route.ts';
 import type { AgentInfo, SessionDetail } from '../server/api.ts';
 import type { StopSentence, Trace, TraceAncestor } from '../trace/trace.ts';
 
@@ -52,6 +54,11 @@ export interface TraceViewProps {
   /** Shows an agent above this one. */
   readonly onOpenAbove: (ancestor: TraceAncestor) => void;
   readonly grantState: GrantState;
+  /** Reads what a step sent and received; absent where nothing can be read. */
+  readonly payloads?: PayloadSource;
+  /** Selected tab of the inspector; absent or null: chosen by what the step did. */
+  readonly tab?: StepTab | null;
+  readonly onTab?: (tab: StepTab) => void;
 }
 
 export interface StopBannerProps {
@@ -65,6 +72,8 @@ export interface StopBannerProps {
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly onNewMessage: () => void;
+  /** Shown below the sentence: what was used of the limit. */
+  readonly meter?: ReactElement | null;
   /** Content next to the reason, such as a link to the decision. */
   readonly children?: ReactElement | null;
 }

@@ -38,7 +38,12 @@ export type GlyphName =
   | 'clock'
   | 'shield'
   | 'sort'
-  | 'download';
+  | 'download'
+  | 'lock'
+  | 'copy'
+  | 'folded'
+  | 'arrow'
+  | 'differs';
 
 /** Shapes of the chat components and of the console. */
 const shapes: Readonly<Record<GlyphName, ReactElement>> = {
@@ -149,6 +154,22 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
     </>
   ),
   sort: <path d="M8 3v10M4.5 9.5 8 13l3.5-3.5" />,
+  // payloads
+  lock: (
+    <>
+      <rect x="3.5" y="7" width="9" height="6.5" rx="1.2" />
+      <path d="M5.5 7V5.2a2.5 2.5 0 0 1 5 0V7" />
+    </>
+  ),
+  copy: (
+    <>
+      <rect x="5.5" y="5.5" width="8" height="8" rx="1.5" />
+      <path d="M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5" />
+    </>
+  ),
+  folded: <path d="M4.5 2.5 8 5.5l3.5-3M4.5 13.5 8 10.5l3.5 3M2.5 8h11" />,
+  arrow: <path d="M2.5 8h10.5M9 4l4 4-4 4" />,
+  differs: <path d="M2.5 5.5h9.5M9.5 3 12 5.5 9.5 8M13.5 10.5H4M6.5 8 4 10.5 6.5 13" />,
   download: <path d="M8 2.5v8M4.5 7.5 8 11l3.5-3.5M3 13.5h10" />,
 };
 

@@ -37,7 +37,13 @@ export type Route =
       readonly execution: string | null;
       /** The agent behind this call is shown; absent for the session's own. `step` is then its own. */
       readonly call?: OpenCall;
+      /** Selected tab of the step; absent: chosen by what the step did. */
+      readonly tab?: StepTab;
     };
+
+/** Tabs of a step. */
+export const stepTabs = ['decision', 'model', 'tools', 'raw'] as const;
+export type StepTab = (typeof stepTabs)[number];
 
 /** A call that ran an agent, and the step of the session's own agent in which it is. */
 export interface OpenCall {
@@ -58,12 +64,14 @@ export function parseRoute(hash: string): Route {
   const step = fourth !== undefined && /^\d+$/.test(fourth) ? Number(fourth) : null;
   const params = new URLSearchParams(query);
   const call = callIn(params);
+  const tab = stepTabs.find((name) => name === params.get('tab'));
   return {
     view: 'trace',
     sessionId,
     step,
     execution: params.get('execution'),
     ...(call && { call }),
+    ...(tab && { tab }),
   };
 }
 
@@ -79,10 +87,11 @@ export function hrefOf(route: Route): string {
   if (route.view === 'page') return pageHref(route.page, route);
   const session = `#/s/${encodeURIComponent(route.sessionId)}`;
   if (route.view === 'chat') return session;
-  const { step, execution, call } = route;
+  const { step, execution, call, tab } = route;
   const query = [
     execution === null ? '' : `execution=${encodeURIComponent(execution)}`,
     call ? `call=${encodeURIComponent(call.callId)}&in=${call.step}` : '',
+    tab ? `tab=${tab}` : '',
   ].filter(Boolean);
   return `${session}/trace${step === null ? '' : `/${step}`}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }

@@ -1,13 +1,16 @@
-import type { ReactElement } from 'react';
+import { useMemo, type ReactElement } from 'react';
 import type { AgentInfo } from '../server/api.ts';
+import type { Api } from './api-client.ts';
 import { ChatView } from './chat/chat-view.tsx';
 import { NoNestedTrace, NoSteps, NotFound, Problem, ServerUnreachable } from './empty-state.tsx';
 import { hrefAbove, hrefOfAncestor } from './nested-href.ts';
-import { go, traceHref, type Route } from './route.ts';
+import { payloadSource } from './payloads/payload-source.ts';
+import { go, hrefOf, traceHref, type Route } from './route.ts';
 import { TraceView } from './trace/trace-view.tsx';
 import type { ActiveSession } from './use-active-session.ts';
 
 export interface SessionMainProps {
+  readonly api: Api;
   readonly route: Extract<Route, { readonly sessionId: string }>;
   readonly active: ActiveSession;
   readonly agent: AgentInfo | null;
@@ -19,7 +22,8 @@ export interface SessionMainProps {
 
 /** Renders the chat or the trace of a session, or why there is none. */
 export function SessionMain(props: SessionMainProps): ReactElement {
-  const { route, active, agent } = props;
+  const { api, route, active, agent } = props;
+  const payloads = useMemo(() => payloadSource(api, route.sessionId), [api, route.sessionId]);
   const { detail, problem, chosen, grant, grantState } = active;
   const isKnown = detail !== null || active.session.messages.length > 0;
   if (problem?.isNotFound) return <NotFound />;
@@ -52,12 +56,16 @@ export function SessionMain(props: SessionMainProps): ReactElement {
   if (!chosen) return <p className="waiting muted">Loading the trace…</p>;
   if (chosen.steps.length === 0 && chosen.outcome === null && !chosen.nested) return <NoSteps />;
   const { execution, call = null } = route;
+  const newest = chosen.steps.at(-1)?.number ?? null;
   return (
     <TraceView
       // remount for each execution and agent, so that no selection stays
       key={`${chosen.executionId} ${chosen.nested?.callId}`}
       trace={chosen}
       selected={route.step}
+      payloads={payloads}
+      tab={route.tab ?? null}
+      onTab={(tab) => go(hrefOf({ ...route, tab, step: route.step ?? newest }), 'replace')}
       onSelect={(step) => go(traceHref(sessionId, step, execution, call), 'replace')}
       onGrant={grant}
       onResume={() => grant(null)}

@@ -22,6 +22,9 @@ const causes: Readonly<Record<string, string>> = {
   guard: 'guard',
 };
 
+/** Returns a stop reason in lowercase words. */
+export const causeText = (stopReason: string): string => own(causes, stopReason) ?? stopReason;
+
 export interface StatusFacts {
   readonly status: BroadcastStatus;
   readonly stopReason: string | null;
@@ -36,6 +39,6 @@ export function statusText({ status, stopReason, approvals, inputs = 0 }: Status
   if (status === 'paused' && approvals > 0) return 'Needs approval';
   if (status === 'paused' && inputs > 0) return 'Needs an answer';
   const isStop = status === 'stopped' || status === 'failed';
-  const cause = isStop && stopReason !== null ? (own(causes, stopReason) ?? stopReason) : null;
+  const cause = isStop && stopReason !== null ? causeText(stopReason) : null;
   return cause === null ? words[status] : `${words[status]} · ${cause}`;
 }

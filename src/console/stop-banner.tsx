@@ -43,6 +43,7 @@ export function StopBanner(props: StopBannerProps): ReactElement {
           <b>{headline}</b>
           {detail !== '' && ` ${detail}`}
         </p>
+        {props.meter}
         {first && <p className="banner-note">{first.text}</p>}
         {first && isForDevelopers(first) && (
           <p className="banner-note">To continue: {first.developerText}</p>

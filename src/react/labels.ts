@@ -38,6 +38,8 @@ export interface AgentLabels {
   readonly loading: string;
   /** Text beside the button that shows the summary of earlier messages. */
   readonly summary: string;
+  readonly showSummary: string;
+  readonly hideSummary: string;
   readonly cut: string;
   /** Says what happened between messages, such as a stop and a grant. */
   readonly event: (event: UiEvent) => string;
@@ -191,6 +193,8 @@ export const defaultLabels: AgentLabels = {
   showLines: (lines) => `Show all ${countText(lines)} lines`,
   loading: 'Loading…',
   summary: 'The whole conversation is kept. The model is sent a summary.',
+  showSummary: 'Show summary',
+  hideSummary: 'Hide summary',
   cut: 'Only the beginning is shown.',
   event: eventText,
   approvalTitle: (tool) => `Run ${tool}?`,

@@ -1,7 +1,7 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
 import { decide } from '../agent/decide.ts';
-import { landingOf } from '../agent/step-draft.ts';
+import { landingOf } from '../agent/landing-of.ts';
 import { msOf } from '../clock.ts';
 import { factsOf } from '../continuation/facts-of.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';

@@ -29,9 +29,11 @@ import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { replayRoutes } from './routes/replay-routes.ts';
 import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
+import { overviewRoutes } from './routes/overview-routes.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { messageLimit, serverInfo } from './server-info.ts';
@@ -59,6 +61,8 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
   const admins = options.admin === undefined ? null : adminGate(options.admin, errors);
+  const isOperator = async (request: Request): Promise<boolean> =>
+    (await admins?.isOperator(request)) ?? false;
   if (options.evals && !admins)
     throw invalidOption(
       'agentServer evals',
@@ -80,9 +84,11 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     headers: { 'cache-control': 'no-store, no-transform' },
   });
   const routes: readonly Route[] = [
-    ...infoRoutes(serverInfo(options), () => openapi),
-    ...sessionRoutes(runtime, caps, errors.report),
+    ...infoRoutes(serverInfo(options), isOperator, () => openapi),
+    ...sessionRoutes(runtime, caps),
+    ...overviewRoutes(runtime),
     ...historyRoutes(runtime, caps, config),
+    ...replayRoutes(runtime),
     exportRoute(runtime),
     ...payloadRoutes(runtime),
     eventRoute(events, streams),
@@ -115,7 +121,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     if (!ready) throw wrongMethod(path);
     const { route } = ready;
     if (route.method !== 'GET') site.check(request);
-    const enter = route.isAdmin ? admins : gate.enter;
+    const enter = route.isAdmin ? admins?.enter : gate.enter;
     const name = route.isOpen ? '' : await enter?.(request, requestId);
     if (name === undefined) throw noPath();
     if (isResponse(name)) return withHeaders(name, headers);

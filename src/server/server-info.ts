@@ -17,14 +17,14 @@ export const messageLimit = ({
   readonly maxMessageBytes?: number;
 }): number => whole('maxMessageBytes', maxMessageBytes ?? Math.max(3_500_000, maxBodyBytes));
 
-/** Creates the part of `/info` that does not depend on the owner, once. */
+/** Creates the part of `/info` that does not depend on the request, once. */
 export function serverInfo(options: {
   readonly name?: string;
   readonly store?: string;
   readonly agents?: readonly (AnyAgent | AgentEntry)[];
   readonly maxBodyBytes?: number;
   readonly maxMessageBytes?: number;
-}): Omit<ServerInfo, 'owner'> {
+}): Omit<ServerInfo, 'owner' | 'isOperator'> {
   const { name = 'onward', store = null, agents = [] } = options;
   const maxAttachmentBytes = Math.floor(((messageLimit(options) - TEXT_BYTES) * 3) / 4);
   return defaultRedactor.value({

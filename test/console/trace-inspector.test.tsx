@@ -17,22 +17,34 @@ afterEach(() => {
 });
 
 describe('the inspector', () => {
-  it('shows empty groups above the deciding check, and outranked ones below', () => {
+  it('shows the check that decided in a card, and folds the others to a line each', () => {
     show(traceWith(designRun), 2);
-    const groups = [...pane().querySelectorAll('h4')].map((h) => h.textContent);
-    expect(groups).toEqual([
-      'Stopped itnone',
-      'Asked to continue1no check stopped it, so one is enough',
-      'Ready to finishnone',
-      'Allowed continuing9outranked',
-    ]);
-    const card = pane().querySelector('.evaluation-row[data-decisive]')!;
-    expect(card.textContent).toContain('ToolCallPresenceCheck');
-    expect(pane().textContent).toContain(
-      'Continued because the model called enrich_company, search_entities.',
+    const card = labeled('Why it continued');
+    expect(card.querySelector('h4')?.textContent).toBe(
+      'The model called enrich_company, search_entities.',
     );
-    expect(pane().textContent).toContain('decided by ToolCallPresenceCheck');
+    expect(card.textContent).toContain('Decided by ToolCallPresenceCheck');
+    const groups = [...pane().querySelectorAll('.decision-groups > details')];
+    expect(groups.map((group) => group.querySelector('summary')?.textContent)).toEqual([
+      '9 checks allowed continuing1 retry used',
+      'How decisions work',
+    ]);
+    expect(groups.every((group) => !group.hasAttribute('open'))).toBe(true);
     expect(has(/Continue with/)).toBe(false);
+  });
+
+  it('names a near miss on the closed line', () => {
+    show(
+      traceWith({
+        steps: [
+          { modelMs: 10, calls: [{ name: 'search', ms: 5, state: 'error', error: 'no' }] },
+          { modelMs: 3 },
+        ],
+      }),
+      1,
+    );
+    const lines = [...pane().querySelectorAll('.decision-groups summary')];
+    expect(lines.map(({ textContent }) => textContent).join()).toContain('1 retry used');
   });
 
   it('grants exactly the suggested amount with the button of the banner', () => {
@@ -62,7 +74,7 @@ describe('the inspector', () => {
     )!;
     expect(own.textContent).toBe('LeadHasOwnercustomlead_2231 has an owner, so stopping is fine');
     const steps = [...pane().querySelectorAll('.evaluation-row')].find((v) =>
-      v.textContent?.startsWith('StepsLimit'),
+      v.textContent?.startsWith('CostLimit'),
     )!;
     expect(steps.textContent).not.toContain('custom');
   });
@@ -71,7 +83,7 @@ describe('the inspector', () => {
     const stopped = traceWith(designRun);
     const after = { ...stopped.steps[0]!, number: 7, at: 18_000 };
     show({ ...stopped, steps: [...stopped.steps, after], stop: null, status: 'processing' }, 6);
-    expect(pane().textContent).toContain('it used 5 of 5 steps');
+    expect(pane().textContent).toContain('It used 5 of 5 steps');
     expect(pane().textContent).toContain('More was allowed, and it continued with the next step.');
     expect(has(/Grant/)).toBe(false);
   });
@@ -119,7 +131,10 @@ describe('the matrix', () => {
       'LeadHasOwner, step 6: ready to finish',
     ])
       expect(labeled(name).getAttribute('role')).toBe('img');
-    expect(document.querySelectorAll('.trace-matrix th[scope="row"]')).toHaveLength(10);
+    const rows = () => document.querySelectorAll('.trace-matrix th[scope="row"]').length;
+    expect(rows()).toBe(3);
+    press('7 checks allowed every step');
+    expect(rows()).toBe(10);
   });
 
   it('selects the step of a column', () => {

@@ -44,7 +44,7 @@ it('shows a real run with a timeout, its retry, a 429 with its wait, an approval
   expect(rowText(4)).toContain('attempt 2');
   expect(rowText(4)).toContain('retry 1/3');
   expect(rowText(5)).toMatch(/delete_program_lead 0\.\d\d s · paused 4m 1\ds/);
-  expect(rowText(6)).toContain('Stop · StepsLimit');
+  expect(rowText(6)).toContain('Stopped · step limit');
   expect(paneText()).toContain(
     'Stopped because it used 5 of 5 steps before the model read a tool result.To continue, add 5 steps.',
   );

@@ -63,7 +63,7 @@ describe('the timeline', () => {
     expect(row(2).textContent).not.toContain('ToolCallPresenceCheck');
     expect(row(3).textContent).toContain('failed call');
     expect(row(4).textContent).toContain('attempt 2');
-    expect(row(6).textContent).toContain('Stop · StepsLimit');
+    expect(row(6).textContent).toContain('Stopped · step limit');
     expect(row(6).querySelector('[data-glyph="forbid"]')).not.toBeNull();
   });
 

@@ -67,6 +67,12 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     await see('sessions');
   });
 
+  it('shows what other limits would have changed', async () => {
+    await go('#/what-if?maxSteps=2');
+    await page.getByText('Stops after step 2').first().waitFor();
+    await see('what-if');
+  });
+
   it('shows the page of a new session', async () => {
     await go('#/new');
     await page.getByRole('button', { name: messages.waiting }).waitFor();

@@ -40,6 +40,7 @@ async function pageOf(entry: string, ...styles: readonly string[]): Promise<stri
     input: entry,
     platform: 'browser',
     logLevel: 'silent',
+    moduleTypes: { '.css': 'empty' },
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: 'react-jsx' },
   });
   const { output } = await bundle.generate({ format: 'iife', name: 'page', minify: true });

@@ -39,12 +39,12 @@ it('the reducer is small and imports only the list of statuses and texts of othe
   const isOther = (file: string): boolean => file.includes('/') && !file.startsWith('ui/');
   expect(files.filter(isOther)).toEqual([
     'tools/progress-text',
-    'messages/content-part',
     'continuation/grants',
     'continuation/grant-text',
     'continuation/model-failure',
     'agent/broadcast-status',
     'events/compaction-text',
+    'messages/content-part',
   ]);
   const bytes = gzipSync(code).length;
   expect(bytes, `${code.length} bytes, ${bytes} gzipped`).toBeLessThan(15_700);

@@ -1,13 +1,18 @@
-import type { ReactElement, Ref } from 'react';
+import { lazy, Suspense, type ReactElement, type Ref } from 'react';
 import type { TraceViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { explanationOf } from './explanation.ts';
 import { factsOf, type Fact } from './facts.ts';
-import { EvaluationList } from './evaluation-list.tsx';
+import { DecisionCard, DecisionGroups } from './decision-view.tsx';
 import { StepAgents } from './step-agents.tsx';
 import type { TraceRow } from './trace-rows.ts';
-import { counted } from '../../number-text.ts';
+import { durationText, moneyText } from '../../number-text.ts';
+import type { TraceStep } from '../../trace/trace.ts';
+import type { StepTab } from '../route.ts';
+import { ViewBoundary } from '../view-boundary.tsx';
+import { noteTab, tabOf } from './step-tab.ts';
+import { StepTabs } from './step-tabs.tsx';
 import { OutcomePanel } from './outcome-panel.tsx';
 
 interface InspectorProps {
@@ -16,41 +21,100 @@ interface InspectorProps {
   readonly previous: number | null;
   readonly next: number | null;
   readonly onSelect: (number: number) => void;
+  /** Shows all steps again, on a phone. */
+  readonly onBack: () => void;
   readonly paneRef: Ref<HTMLElement>;
 }
 
-/** Renders one step: its checks and its outcome. */
-export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): ReactElement {
-  const { step, outcome } = row;
+const StepPanes = lazy(async () => ({
+  default: (await import('../payloads/step-panes.tsx')).StepPanes,
+}));
+
+/** Renders one step: its decision, and what it sent and received. */
+export function Inspector({ view, row, paneRef, onBack, ...pager }: InspectorProps): ReactElement {
+  const { step } = row;
   const isDone = step !== null && step.type !== 'running' && step.type !== 'waiting';
   const isForkable = isDone && !view.trace.nested && view.isReadOnly !== true;
+  const hasTabs = step !== null && view.payloads !== undefined;
+  const tab = hasTabs ? tabOf(view.tab ?? null, step) : 'decision';
+  const choose = (name: StepTab): void => {
+    noteTab(name);
+    view.onTab?.(name);
+  };
   return (
     <aside className="trace-inspector" aria-label="Checks of the selected step" ref={paneRef}>
       <header>
+        <button
+          type="button"
+          className="button button-icon button-small inspector-back"
+          aria-label="All steps"
+          onClick={onBack}
+        >
+          <Glyph name="back" size={14} />
+        </button>
         <h3>{step ? `Step ${row.number}` : 'Before the first step'}</h3>
-        <span className="muted">
-          {outcome ? counted(outcome.evaluations.length, 'check') : 'no decision yet'}
-        </span>
+        {step && <span className="muted">{costOf(step)}</span>}
         <span className="inspector-tools">
-          {outcome && <CopyButton text={() => explanationOf(view.trace, row)} />}
+          {row.outcome && <CopyButton text={() => explanationOf(view.trace, row)} />}
           {isForkable && (
             <button
               type="button"
               className="button button-ghost button-small"
               onClick={() => view.onFork(row.number)}
             >
-              Fork from here
+              <Glyph name="fork" size={12} />
+              <span className="inspector-fork">Fork from here</span>
             </button>
           )}
           <PagerButton name="Previous step" glyph="up" to={pager.previous} {...pager} />
           <PagerButton name="Next step" glyph="expand" to={pager.next} {...pager} />
         </span>
       </header>
-      {step && <Facts facts={factsOf(step)} />}
-      {step && <StepAgents key={row.number} step={step} view={view} />}
-      {outcome ? <EvaluationList outcome={outcome} /> : <NoOutcome row={row} />}
-      <OutcomePanel row={row} view={view} />
+      {hasTabs && <StepTabs step={step} tab={tab} onTab={choose} />}
+      <div
+        className="step-panel"
+        id="step-panel"
+        {...(hasTabs && { role: 'tabpanel', 'aria-labelledby': `step-tab-${tab}` })}
+      >
+        {tab === 'decision' || step === null ? (
+          <DecisionPane row={row} view={view} />
+        ) : (
+          <ViewBoundary resetBy={`${row.number} ${tab}`}>
+            <Suspense fallback={null}>
+              <StepPanes tab={tab} step={step} view={view} />
+            </Suspense>
+          </ViewBoundary>
+        )}
+      </div>
     </aside>
+  );
+}
+
+const costOf = ({ durationMs, cost }: TraceStep): string =>
+  [durationText(durationMs), ...(cost === null || cost === 0 ? [] : [moneyText(cost)])].join(' · ');
+
+function DecisionPane({
+  row,
+  view,
+}: {
+  readonly row: TraceRow;
+  readonly view: TraceViewProps;
+}): ReactElement {
+  const { step, outcome } = row;
+  const hasBanner = row.isLast && view.trace.stop !== null;
+  return (
+    <>
+      {hasBanner ? (
+        <OutcomePanel row={row} view={view} />
+      ) : outcome ? (
+        <DecisionCard outcome={outcome} isOver={row.isLast} />
+      ) : (
+        <NoOutcome row={row} />
+      )}
+      {outcome && <DecisionGroups key={row.number} outcome={outcome} />}
+      {step && <StepAgents key={row.number} step={step} view={view} />}
+      {step && <Facts facts={factsOf(step)} />}
+    </>
   );
 }
 

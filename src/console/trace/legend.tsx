@@ -33,6 +33,10 @@ export function Legend({ trace }: { readonly trace: Trace }): ReactElement | nul
         <kbd>J</kbd>
         <kbd>K</kbd>
         step
+        <kbd>1</kbd>–<kbd>4</kbd>
+        tab
+        <kbd>N</kbd>
+        next failure
       </span>
     </div>
   );

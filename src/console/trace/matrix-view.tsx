@@ -1,6 +1,7 @@
-import { useLayoutEffect, useMemo, useRef, type ReactElement } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { ContinuationDecision } from '../../continuation/decision.ts';
 import { Glyph, decisionGlyph } from '../glyphs.tsx';
+import { counted } from '../../number-text.ts';
 import { CodeName } from './code-name.tsx';
 import { decisionNames, precedence } from './precedence.ts';
 import { columnsOf, matrixOf, maxColumns, type MatrixCell } from './matrix.ts';
@@ -24,7 +25,12 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
     const element = pane.current;
     if (element) element.scrollLeft = element.scrollWidth;
   }, [last]);
+  const [isWhole, setWhole] = useState(false);
   if (evaluations.length === 0) return null;
+  const loud = evaluations.filter(({ cells }) =>
+    cells.some(({ evaluation }) => evaluation !== null && evaluation.decision !== 'allow'),
+  );
+  const quiet = evaluations.length - loud.length;
   return (
     <section className="trace-matrix" aria-labelledby="trace-matrix-title">
       <h3 id="trace-matrix-title">
@@ -58,7 +64,7 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
             </tr>
           </thead>
           <tbody>
-            {evaluations.map(({ name, cells }) => (
+            {(isWhole ? evaluations : loud).map(({ name, cells }) => (
               <tr key={name}>
                 <th scope="row" title={name}>
                   <CodeName name={name} />
@@ -80,6 +86,17 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
           </tbody>
         </table>
       </div>
+      {quiet > 0 && (
+        <button
+          type="button"
+          className="matrix-more"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
+          <Glyph name="chevron" size={10} />
+          {counted(quiet, 'check')} allowed every step
+        </button>
+      )}
     </section>
   );
 }

@@ -10,8 +10,6 @@ export interface EvaluationGroup {
   /** The deciding evaluation first, the others in evaluation order. */
   readonly evaluations: readonly ContinuationEvaluation[];
   readonly isDecisive: boolean;
-  /** Why this group decides or does not; null for an empty group. */
-  readonly rule: string | null;
 }
 
 /** In order of precedence. */
@@ -22,13 +20,6 @@ export const decisionNames: Readonly<Record<ContinuationDecision, string>> = {
   request: 'Asked to continue',
   stop: 'Ready to finish',
   allow: 'Allowed continuing',
-};
-
-const rules: Readonly<Record<ContinuationDecision, string>> = {
-  forbid: 'one is enough',
-  request: 'no check stopped it, so one is enough',
-  stop: 'no check asked to continue, so it finishes',
-  allow: 'no check decided otherwise',
 };
 
 export function groupByDecision(outcome: ContinuationOutcomeJSON): readonly EvaluationGroup[] {
@@ -42,7 +33,6 @@ export function groupByDecision(outcome: ContinuationOutcomeJSON): readonly Eval
       name: decisionNames[decision],
       evaluations: isDecisive ? [decisive, ...said.filter((e) => e !== decisive)] : said,
       isDecisive,
-      rule: isDecisive ? rules[decision] : said.length > 0 ? 'outranked' : null,
     };
   });
 }

@@ -46,7 +46,7 @@ interface AgentCardProps {
   readonly view: TraceViewProps;
 }
 
-function AgentCard({ call, step, view }: AgentCardProps): ReactElement | null {
+export function AgentCard({ call, step, view }: AgentCardProps): ReactElement | null {
   const { child, callId, name } = call;
   if (!child || callId === null) return null;
   return (

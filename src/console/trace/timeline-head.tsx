@@ -34,12 +34,7 @@ export function TimelineHead({
           </span>
         ))}
       </div>
-      {axis && (
-        <>
-          <span className="trace-head-number">Tokens</span>
-          <span className="trace-head-number">Cost</span>
-        </>
-      )}
+      {axis && <span className="trace-head-number">Tokens, cost</span>}
     </div>
   );
 }

@@ -3,7 +3,9 @@ import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import type { Axis } from './axis.ts';
 import { Chart } from './chart.tsx';
 import { tagsOf, type TraceRow } from './trace-rows.ts';
-import { countText, durationText, moneyText } from '../../number-text.ts';
+import { causeText } from '../status-text.ts';
+import { failedCalls } from './step-tab.ts';
+import { counted, countText, durationText, moneyText } from '../../number-text.ts';
 
 export interface TimelineRowProps {
   readonly row: TraceRow;
@@ -66,8 +68,7 @@ function DrawnRow(props: TimelineRowProps): ReactElement {
               plotWidth={props.plotWidth}
               chartWidth={props.chartWidth}
             />
-            <Tokens step={row.step} />
-            <Cost step={row.step} />
+            <Spent step={row.step} />
           </>
         )}
       </button>
@@ -94,65 +95,45 @@ function OutcomePanel({ row: { outcome, step } }: { readonly row: TraceRow }): R
         <span>{step?.type === 'waiting' ? 'Waiting, no decision yet' : 'No decision yet'}</span>
       </span>
     );
-  const says = outcome.shouldContinue
-    ? 'Continued'
-    : outcome.stopReason === 'completed'
-      ? 'Done'
-      : 'Stop';
   return (
     <span className="trace-row-outcome" data-says={outcome.decision}>
       <Glyph name={decisionGlyph[outcome.decision]} size={11} />
-      <span title={outcome.resolvedBy}>
-        {isUsual(outcome) ? says : `${says} · ${outcome.resolvedBy}`}
-      </span>
+      <span title={outcome.resolvedBy}>{wordsOf(outcome, step)}</span>
     </span>
   );
 }
 
-/** Whether a run continued because of tool results, as most steps do: a row names only unusual reasons. */
-const isUsual = ({ shouldContinue, resolvedBy }: NonNullable<TraceRow['outcome']>): boolean =>
-  shouldContinue && resolvedBy === 'ToolCallPresenceCheck';
+/** Returns what was decided. A row says more only if it is unusual. */
+function wordsOf(
+  { shouldContinue, resolvedBy, stopReason }: NonNullable<TraceRow['outcome']>,
+  step: TraceRow['step'],
+): string {
+  if (!shouldContinue)
+    return stopReason === 'completed' ? 'Finished' : `Stopped · ${causeText(stopReason ?? '')}`;
+  const failed = failedCalls(step);
+  if (failed > 0) return `Continued · ${counted(failed, 'error')}`;
+  return resolvedBy === 'ToolCallPresenceCheck' ? 'Continued' : `Continued · ${resolvedBy}`;
+}
 
-function Tokens({ step }: { readonly step: Step }): ReactElement {
-  const all = step.inputTokens + step.outputTokens;
+/** Tokens over cost. */
+function Spent({ step }: { readonly step: Step }): ReactElement {
+  const { inputTokens, outputTokens, cost, costSoFar } = step;
+  const all = inputTokens + outputTokens;
+  const detail = [
+    `${countText(inputTokens)} in, ${countText(outputTokens)} out`,
+    ...(costSoFar === null ? [] : [`${moneyText(costSoFar)} so far`]),
+  ];
   return (
-    <span className="trace-row-number trace-row-tokens">
+    <span className="trace-row-number" title={detail.join(' · ')}>
       {all === 0 ? (
-        <>
-          <span className="trace-none">–</span>
-          <small>{step.type === 'running' ? '' : 'no usage'}</small>
-        </>
+        <span className="trace-none">{step.type === 'running' ? '–' : 'no usage'}</span>
       ) : (
-        <>
-          <span>
-            {countText(all)}
-            <span className="trace-unit"> tokens</span>
-          </span>
-          <small>
-            {countText(step.inputTokens)} in · {countText(step.outputTokens)} out
-          </small>
-        </>
+        <span>
+          {countText(all)}
+          <span className="trace-unit"> tokens</span>
+        </span>
       )}
-    </span>
-  );
-}
-
-function Cost({ step }: { readonly step: Step }): ReactElement {
-  const isFree = step.inputTokens + step.outputTokens === 0 && !step.cost;
-  return (
-    <span className="trace-row-number trace-row-cost">
-      {step.cost === null || isFree ? (
-        <span className="trace-none">–</span>
-      ) : (
-        <span>{moneyText(step.cost)}</span>
-      )}
-      {step.costSoFar !== null && (
-        <small>
-          <span aria-hidden="true">Σ </span>
-          <span className="visually-hidden"> so far </span>
-          {moneyText(step.costSoFar)}
-        </small>
-      )}
+      <small>{cost === null || (all === 0 && !cost) ? '–' : moneyText(cost)}</small>
     </span>
   );
 }

@@ -9,7 +9,9 @@ import { TimeSpent } from './time-spent.tsx';
 import { Timeline } from './timeline.tsx';
 import { Totals } from './totals.tsx';
 import { useGrown } from './use-grown.ts';
-import { phone } from './use-media.ts';
+import { stepTabs } from '../route.ts';
+import { useKeys } from '../use-keys.ts';
+import { nextFailure, noteTab } from './step-tab.ts';
 import { useStepKeys } from './use-step-keys.ts';
 import { WhyLine } from './why-line.tsx';
 
@@ -38,10 +40,22 @@ export function TraceView(props: TraceViewProps): ReactElement {
 
   const select = useCallback((number: number) => onSelect(number), [onSelect]);
   const hasPicked = found >= 0;
-  useEffect(() => {
-    if (hasPicked && window.matchMedia(phone).matches)
-      inspector.current?.scrollIntoView({ block: 'start' });
-  }, [hasPicked, selected]);
+  const { onTab } = props;
+  useKeys({
+    ...Object.fromEntries(
+      stepTabs.map((tab, i) => [
+        String(i + 1),
+        () => {
+          noteTab(tab);
+          onTab?.(tab);
+        },
+      ]),
+    ),
+    n: () => {
+      const next = nextFailure(rows, at);
+      if (next !== null) select(next);
+    },
+  });
   const toOutcome = (): void => {
     const last = rows.at(-1);
     if (last && last !== shown) select(last.number);
@@ -60,7 +74,12 @@ export function TraceView(props: TraceViewProps): ReactElement {
     );
   const canFollow = selected !== null && (at !== rows.length - 1 || trace.status === 'processing');
   return (
-    <div className="trace" data-key="trace" data-status={trace.status}>
+    <div
+      className="trace"
+      data-key="trace"
+      data-status={trace.status}
+      data-picked={hasPicked || undefined}
+    >
       <div className="trace-main">
         <Crumbs view={props} />
         <WhyLine trace={trace} onOpen={toOutcome} />
@@ -86,6 +105,7 @@ export function TraceView(props: TraceViewProps): ReactElement {
           previous={rows[at - 1]?.number ?? null}
           next={rows[at + 1]?.number ?? null}
           onSelect={select}
+          onBack={() => onSelect(null)}
           paneRef={inspector}
         />
       ) : (

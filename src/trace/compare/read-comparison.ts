@@ -106,7 +106,7 @@ async function sharedRun(
   const at = items.findIndex(({ id }) => id === stepId);
   const found = items[at];
   if (!found) return null;
-  // a fork goes on under another id: the last step of the run names it
+  // a fork continues under another id: the last step of the run names it
   const end = items.findIndex((step, i) => i > at && step.number <= 1);
   return items[(end === -1 ? items.length : end) - 1]?.executionId ?? found.executionId;
 }

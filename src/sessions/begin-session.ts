@@ -1,0 +1,42 @@
+import { invalidOption } from '../errors/agent-error.ts';
+import type { MessageContent } from '../messages/content-part.ts';
+import { createSession } from './create-session.ts';
+import { sendMessage } from './send-message.ts';
+import type { SessionLookup } from './session-lookup.ts';
+import type { CreateOptions } from './session-options.ts';
+import type { SessionWorker } from './session-worker.ts';
+import type { Session } from './session.ts';
+
+type BeginSession = (content: MessageContent, options: CreateOptions) => Promise<Session>;
+
+/** Creates a session with its first message, and reads neither. If the message is refused, there is no session. */
+export async function beginSession(
+  lookup: SessionLookup,
+  worker: SessionWorker,
+  ...[content, options]: Parameters<BeginSession>
+): Promise<Session> {
+  const row = await createSession(lookup, options);
+  try {
+    const sent = await sendMessage(lookup, worker, row, content, { owner: row.owner });
+    const session = await lookup.view(sent.row ?? row);
+    return { ...session, executionId: sent.executionId };
+  } catch (error) {
+    // a retry must not find its own id in use
+    await lookup.store.delete(row.id).catch((left: unknown) => worker.failed(left, row.id));
+    worker.forget(row.id);
+    throw error;
+  }
+}
+
+const known = new WeakMap<object, BeginSession>();
+
+export function keepBegin(runtime: object, begin: BeginSession): void {
+  known.set(runtime, begin);
+}
+
+/** Returns the function for a runtime, for servers that answer with the session at once. */
+export function beginOf(runtime: object): BeginSession {
+  const found = known.get(runtime);
+  if (!found) throw invalidOption('runtime', runtime, 'a SessionRuntime');
+  return found;
+}
