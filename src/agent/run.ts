@@ -64,7 +64,6 @@ export class Run implements CallFrame {
   /** Status of the state at the start of the run. */
   readonly previousStatus: AgentStatus;
   readonly previousStopReason: StopReason | null;
-  /** The grant with which this run continues; null without one. */
   grant: GrantRecord | null = null;
   /** Number of messages up to the input of the previous run. */
   readonly messagesBefore: number;
@@ -75,7 +74,7 @@ export class Run implements CallFrame {
   pauseReason: string | null = null;
   /** Emits the events of the step that ends the run, which are written with its end; null if there are none. */
   announceLastStep: (() => void) | null = null;
-  /** Complete message of the model that is not emitted yet. */
+  /** Complete message of the model, not emitted yet. */
   pendingMessage: FieldsOf<'MessageAdded'> | null = null;
   /** New pending approvals: set by a pause, emitted at the end of the run. */
   newApprovals: readonly PendingApproval[] | null = null;

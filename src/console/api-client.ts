@@ -62,6 +62,13 @@ export interface TraceQuery {
   readonly limit?: number;
 }
 
+/** A remembered approval, with the id that revokes it. */
+export interface RememberedRule {
+  readonly id: string;
+  readonly tool: string;
+  readonly agentPath: readonly string[];
+}
+
 /** Limits to try on recorded runs; absent ones stay as recorded. */
 export interface ReplaysQuery {
   readonly maxSteps?: number;
@@ -101,6 +108,10 @@ export interface Api {
   create(body: { readonly agent?: string; readonly message?: string }): Promise<SessionDetail>;
   remove(id: string): Promise<void>;
   fork(id: string, atStep?: number): Promise<SessionDetail>;
+  /** The approvals that the session remembers. */
+  rules(id: string): Promise<readonly RememberedRule[]>;
+  /** Revokes one. Resolves with those that are left. */
+  revokeRule(id: string, ruleId: string): Promise<readonly RememberedRule[]>;
   pause(id: string, reason?: string): Promise<SessionDetail>;
   /** Retries a session that gave up. */
   retry(id: string): Promise<SessionDetail>;
@@ -115,6 +126,10 @@ export interface Api {
   read<T>(path: string, query: object, signal?: AbortSignal): Promise<T>;
   /** Options of `useAgentSession`. */
   live(id: string): ReturnType<typeof httpSession>;
+}
+
+interface RuleList {
+  readonly rules: readonly RememberedRule[];
 }
 
 export function apiClient(options: ApiOptions): Api {
@@ -179,6 +194,9 @@ export function apiClient(options: ApiOptions): Api {
       await ask('DELETE', at(id));
     },
     fork: (id, atStep) => post(`${at(id)}/fork`, atStep === undefined ? {} : { atStep }),
+    rules: async (id) => (await read<Partial<RuleList>>(`${at(id)}/rules`)).rules ?? [],
+    revokeRule: async (id, rule) =>
+      (await post<RuleList>(`${at(id)}/rules/revoke`, { rule })).rules,
     pause: (id, reason) => post(`${at(id)}/pause`, reason === undefined ? {} : { reason }),
     retry: (id) => post(`${at(id)}/retry`, {}),
     trace: (id, query = {}, signal) => read(`${at(id)}/trace${queryText(query)}`, signal),

@@ -15,6 +15,7 @@ import { ConnectionStrip } from './connection-strip.tsx';
 import { ServerUnreachable } from './empty-state.tsx';
 import { ExecutionPicker } from './execution-picker.tsx';
 import { HelpDialog } from './help-dialog.tsx';
+import { ForkBadge } from './chat/fork-badge.tsx';
 import { InfoDialog } from './info-dialog.tsx';
 import { NoticeStrip } from './notice-strip.tsx';
 import { hrefAbove } from './nested-href.ts';
@@ -104,6 +105,16 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   const { theme, toggle } = useTheme();
   const fold = useFold(route.view === 'trace');
   const [dialog, setDialog] = useState<'info' | 'help' | 'palette' | null>(null);
+  const rules = useMemo(
+    () =>
+      sessionId === null
+        ? null
+        : {
+            load: () => api.rules(sessionId),
+            revoke: (rule: string) => api.revokeRule(sessionId, rule),
+          },
+    [api, sessionId],
+  );
   const keys: KeyActions = {
     '/': () => search.current?.focus(),
     n: () => go('#/new'),
@@ -175,6 +186,17 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
           onInfo={() => setDialog('info')}
           onPalette={() => setDialog('palette')}
         >
+          {route.view === 'chat' && detail?.forkedFrom && (
+            <ForkBadge
+              key={detail.id}
+              origin={detail.forkedFrom}
+              onDiscard={async () => {
+                const refused = await work.remove();
+                if (refused === null) refresh();
+                return refused;
+              }}
+            />
+          )}
           {route.view === 'trace' && active.chosen && (
             <ExecutionPicker
               trace={active.chosen}
@@ -259,6 +281,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
           info={info}
           agent={agent}
           detail={detail}
+          rules={rules}
           onDelete={async () => {
             const problem = await work.remove();
             if (problem !== null) return problem;

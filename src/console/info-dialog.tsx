@@ -1,6 +1,7 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 import type { AgentInfo, ServerInfo, SessionDetail } from '../server/api.ts';
 import { countText } from '../number-text.ts';
+import { RememberedRules, type RememberedRulesProps } from './chat/remembered-rules.tsx';
 import { Dialog } from './dialog.tsx';
 import { Glyph } from './glyphs.tsx';
 import { limitText } from './trace/limit-meter.ts';
@@ -9,6 +10,8 @@ export interface InfoDialogProps {
   readonly info: ServerInfo | null;
   readonly agent: AgentInfo | null;
   readonly detail: SessionDetail | null;
+  /** Lists and revokes the approvals that the session remembers; null without a session. */
+  readonly rules: RememberedRulesProps | null;
   readonly onDelete: () => Promise<string | null>;
   readonly onHelp: () => void;
   readonly onClose: () => void;
@@ -20,6 +23,7 @@ export function InfoDialog(props: InfoDialogProps): ReactElement {
   return (
     <Dialog title={detail ? 'About this session' : 'About this server'} onClose={onClose}>
       {detail && <SessionFacts detail={detail} onDelete={props.onDelete} />}
+      {detail && props.rules && <RememberedRules {...props.rules} />}
       {agent && <AgentFacts agent={agent} />}
       {info && (
         <Facts title="Server">

@@ -16,6 +16,16 @@ const tones: Readonly<Record<StopBannerProps['status'], string>> = {
   cancelled: 'quiet',
 };
 
+const eyebrows: Readonly<Record<StopBannerProps['status'], string>> = {
+  idle: 'Why it stopped',
+  processing: 'Why it continued',
+  paused: 'Why it waits',
+  completed: 'Why it finished',
+  stopped: 'Why it stopped',
+  cancelled: 'Why it stopped',
+  failed: 'Why it failed',
+};
+
 /** Renders why it stopped and how to continue, with the button that does exactly that. */
 export function StopBanner(props: StopBannerProps): ReactElement {
   const { stop, status, reason, resolvedBy, grantState, children } = props;
@@ -28,6 +38,7 @@ export function StopBanner(props: StopBannerProps): ReactElement {
         <Glyph name={statusGlyphs[status]} />
       </span>
       <div className="banner-words">
+        <p className="banner-eyebrow">{eyebrows[status]}</p>
         <p className="banner-sentence">
           <b>{headline}</b>
           {detail !== '' && ` ${detail}`}

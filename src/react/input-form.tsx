@@ -35,7 +35,7 @@ export function InputForm({ input, action, onAnswer, onDismiss }: InputFormProps
         {labels.decline}
       </Button>
       <Button answer="cancel" isSending={isSending} onClick={() => answer({ action: 'cancel' })}>
-        {labels.cancel}
+        {labels.inputCancel}
       </Button>
     </>
   );
@@ -46,7 +46,7 @@ export function InputForm({ input, action, onAnswer, onDismiss }: InputFormProps
       data-sent={isSending || isDone || undefined}
     >
       <header {...part('input-head')}>
-        <Glyph name="paused" />
+        <Glyph name="form" />
         <h3 id={titleId} tabIndex={-1} {...part('input-title')}>
           {labels.inputTitle(input.tool)}
         </h3>
@@ -75,6 +75,7 @@ export function InputForm({ input, action, onAnswer, onDismiss }: InputFormProps
           {buttons}
         </footer>
       )}
+      {!isDone && onAnswer && <p {...part('note')}>{labels.inputNote}</p>}
       {action?.status === 'failed' && (
         <Problem
           action={action}

@@ -93,6 +93,9 @@ export interface AgentLabels {
   /** Says that the user has done what the address asked for. */
   readonly inputFinished: string;
   readonly decline: string;
+  readonly inputCancel: string;
+  /** Says that the run keeps waiting, and what not to enter. */
+  readonly inputNote: string;
   readonly inputAnswered: string;
   readonly inputJson: string;
   readonly inputJsonHint: string;
@@ -237,10 +240,13 @@ export const defaultLabels: AgentLabels = {
   answeredBefore:
     'Already answered, in another tab or by another person. Your answer was not used.',
   staleApproval: 'A different call needs approval now. Your answer was not used. Reload the page.',
-  inputTitle: (tool) => `${visibleName(tool)} asks you`,
-  inputSubmit: 'Submit',
+  inputTitle: (tool) => `${visibleName(tool)} needs some details`,
+  inputSubmit: 'Send',
   inputFinished: 'I have finished',
   decline: 'Decline',
+  inputCancel: 'Cancel the call',
+  inputNote:
+    'The run is paused and keeps waiting if you close this page. Don’t enter passwords or card numbers.',
   inputAnswered: 'Answered. The run continues in a moment.',
   inputJson: 'Answer as JSON',
   inputJsonHint: 'This question has no simple form. Write the answer as a JSON object.',

@@ -27,13 +27,12 @@ export interface StopExplanationProps {
 export function StopExplanation(props: StopExplanationProps): ReactElement {
   const { stop, action, allowance = null, onResume, onRetry, onDismiss } = props;
   const { labels } = useUi();
-  const { status, stop_reason: reason, resolved_by: decidedBy } = stop;
+  const { status } = stop;
   const control = withinAllowance(stopControl(stop), allowance);
   const isSent = action?.status === 'pending' || action?.status === 'done';
   const press = control && pressOf(control, onResume, onRetry);
   const text = stopText(stop);
   const remedy = remedyOf(stop, control, labels) ?? text.remedy;
-  const option = stop.remedy?.option;
   return (
     <section {...part('stop')} data-status={status} aria-label={labels.status[status]}>
       <Glyph name={statusGlyphs[status]} />
@@ -43,13 +42,6 @@ export function StopExplanation(props: StopExplanationProps): ReactElement {
         </p>
         {text.reason !== '' && <p {...part('stop-error')}>{text.reason}</p>}
         {remedy && <p {...part('stop-remedy')}>{remedy}</p>}
-        {reason !== null && status !== 'completed' && (
-          <p {...part('stop-meta')}>
-            <code>{reason}</code>
-            {decidedBy !== null && <span>{labels.decidedBy(decidedBy)}</span>}
-            {option !== undefined && <code>{option}</code>}
-          </p>
-        )}
         {action?.status === 'failed' && (
           <Problem action={action} {...(onDismiss && { onDismiss })} />
         )}

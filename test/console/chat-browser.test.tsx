@@ -80,7 +80,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
       const forms = page.locator('.onward-input-request');
       expect(await forms.count()).toBe(3);
       // every problem of an empty form is shown
-      await forms.first().getByRole('button', { name: 'Submit' }).click();
+      await forms.first().getByRole('button', { name: 'Send' }).click();
       await forms.first().getByRole('alert').first().waitFor();
       await page.mouse.move(0, 0);
       await stillness(page);

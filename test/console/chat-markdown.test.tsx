@@ -9,7 +9,7 @@ afterEach(cleanup);
 const html = (text: string, isStreaming: boolean = false): string =>
   render(<Markdown text={text} isStreaming={isStreaming} />)
     .container.querySelector('.md')
-    ?.innerHTML.replaceAll(' dir=\"auto\"', '') ?? '';
+    ?.innerHTML.replaceAll(' dir="auto"', '') ?? '';
 
 const tags = (text: string): string[] =>
   [

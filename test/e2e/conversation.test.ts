@@ -121,14 +121,12 @@ describe('a conversation with the demo agent in the console', () => {
     await page.waitForURL(/#\/s\/[^/]+$/);
   });
 
-  it('shows the deciding check of a failed run', async () => {
+  it('explains a failed run, and leads to the deciding check', async () => {
     const { page } = tab;
     await begin(page, 'Import the leads from Atlantis');
-    await page.getByRole('region', { name: 'Why it stopped' }).waitFor();
-    await page
-      .getByText(/decided by/)
-      .last()
-      .waitFor();
+    const banner = page.getByRole('region', { name: 'Why it stopped' });
+    await banner.getByText('Why it failed').waitFor();
+    await banner.getByRole('button', { name: 'View decision' }).waitFor();
   });
 
   it('finds sessions by the text of their messages', async () => {

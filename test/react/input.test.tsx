@@ -45,13 +45,13 @@ const button = (name: string) => screen.getByRole('button', { name });
 describe('InputForm', () => {
   it('shows a field for each property, and sends only what was entered', async () => {
     const { onAnswer } = view(question);
-    expect(screen.getByRole('region', { name: 'book_table asks you' })).toBeTruthy();
+    expect(screen.getByRole('region', { name: 'book_table needs some details' })).toBeTruthy();
     expect(await seriousInDocument()).toEqual([]);
     await userEvent.type(screen.getByLabelText('Guests (required)'), '4');
     await userEvent.selectOptions(screen.getByLabelText('area'), 'terrace');
     await userEvent.selectOptions(screen.getByLabelText('sure (required)'), 'Yes');
     await userEvent.click(screen.getByLabelText('vegan'));
-    await userEvent.click(button('Submit'));
+    await userEvent.click(button('Send'));
     expect(onAnswer).toHaveBeenCalledExactlyOnceWith('call_1/table', {
       action: 'accept',
       content: { guests: 4, area: 'terrace', sure: true, diets: ['vegan'] },
@@ -62,7 +62,7 @@ describe('InputForm', () => {
     const { onAnswer } = view(question);
     expect(screen.queryByRole('alert')).toBeNull();
     await userEvent.type(screen.getByLabelText('email'), 'ann');
-    await userEvent.click(button('Submit'));
+    await userEvent.click(button('Send'));
     expect(screen.getAllByRole('alert').map((one) => one.textContent)).toEqual([
       'Enter a value.',
       'This is not a valid email.',
@@ -76,7 +76,7 @@ describe('InputForm', () => {
   it('declines and cancels without checking the fields', async () => {
     const { onAnswer } = view(question);
     await userEvent.click(button('Decline'));
-    await userEvent.click(button('Cancel'));
+    await userEvent.click(button('Cancel the call'));
     expect(onAnswer.mock.calls.map((call: unknown[]) => call[1])).toEqual([
       { action: 'decline' },
       { action: 'cancel' },
@@ -88,10 +88,10 @@ describe('InputForm', () => {
     const { onAnswer } = view({ ...question, schema: nested });
     const field = screen.getByLabelText('Answer as JSON');
     await userEvent.clear(field);
-    await userEvent.click(button('Submit'));
+    await userEvent.click(button('Send'));
     expect(screen.getByRole('alert').textContent).toContain('This is not JSON');
     await userEvent.type(field, '{{"a":{{"b":1}}');
-    await userEvent.click(button('Submit'));
+    await userEvent.click(button('Send'));
     expect(onAnswer).toHaveBeenCalledExactlyOnceWith('call_1/table', {
       action: 'accept',
       content: { a: { b: 1 } },
@@ -152,7 +152,7 @@ describe('InputForm', () => {
     expect(screen.getByRole('alert').textContent).toContain('Already answered');
     rerender(form({ ...error, status: 'done' }));
     expect(screen.getByRole('status').textContent).toContain('Answered.');
-    expect(screen.queryByRole('button', { name: 'Submit' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Send' })).toBeNull();
   });
 });
 

@@ -70,7 +70,7 @@ it.each(looks)(
     };
     await forms.first().scrollIntoViewIfNeeded();
     await look('form');
-    await forms.first().getByRole('button', { name: 'Submit' }).click();
+    await forms.first().getByRole('button', { name: 'Send' }).click();
     await forms.first().getByRole('alert').first().waitFor();
     await look('invalid');
     await forms.nth(1).scrollIntoViewIfNeeded();
@@ -81,7 +81,7 @@ it.each(looks)(
       .first()
       .getByLabel(/^Guests/)
       .fill('4');
-    await forms.first().getByRole('button', { name: 'Submit' }).click();
+    await forms.first().getByRole('button', { name: 'Send' }).click();
     expect(await page.evaluate(() => window.stage.asked.at(-1)?.slice(0, 3))).toEqual([
       'answer',
       'q1/table',

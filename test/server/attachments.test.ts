@@ -39,7 +39,7 @@ describe.each(places)('images and files of a message (%s)', (_name, open) => {
           new Request(String(url), {
             ...init,
             headers: { ...(init?.headers as object), authorization: 'Bearer ann' },
-          } as RequestInit),
+          }),
         ),
     });
     const files = [

@@ -44,6 +44,7 @@ it('the reducer is small and imports only the list of statuses and texts of othe
     'continuation/model-failure',
     'agent/broadcast-status',
     'events/compaction-text',
+    'messages/content-part',
   ]);
   const bytes = gzipSync(code).length;
   expect(bytes, `${code.length} bytes, ${bytes} gzipped`).toBeLessThan(15_700);

@@ -121,8 +121,8 @@ const plain =
   /^(?:id|name|title|type|kind|entity|query|q|search|text|question|domain|email|url|path|.*[_a-z](?:_id|Id))$/;
 
 /** Formats arguments in one line: self-explanatory values without their name, others with it. */
-export function argsLine({ args, args_summary: summary, partial }: UiToolCall): string {
-  if (partial) return summary;
+export function argsLine({ args, args_summary: summary, partial, written }: UiToolCall): string {
+  if (partial && !written) return summary;
   const read =
     typeof args === 'object' && args !== null && !isTruncated(args) ? args : readObject(summary);
   if (!isRecord(read)) return summary;

@@ -17,6 +17,7 @@ import { ApprovalCards } from './approval-cards.tsx';
 import { BusyComposer } from './busy-composer.tsx';
 import { blockedBy, placeholderOf } from './composer-text.ts';
 import { ImportedNote } from './imported-note.tsx';
+import { ChatSkeleton } from './chat-skeleton.tsx';
 import { EarlierTurns } from './earlier-turns.tsx';
 import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';
@@ -125,6 +126,10 @@ function Chat(props: ChatViewProps): ReactElement {
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
+  const isLoading =
+    state.messages.length === 0 &&
+    session.connection === 'connecting' &&
+    detail?.messageCount !== 0;
   // a fork that was never resumed takes a message too
   const isForked = status === 'paused' && detail?.pause?.kind === 'fork';
   const isStopping = actionFor(actions, 'stop', executionId);
@@ -205,6 +210,7 @@ function Chat(props: ChatViewProps): ReactElement {
         onScroll={onScroll}
       >
         <div className="chat-column">
+          {isLoading && <ChatSkeleton />}
           {earlier.length > 0 && (
             <EarlierTurns turns={earlier} isInherited={shown[0]?.rows.some(isFork) === true}>
               {(turns) => turns.map((turn, i) => draw(turn, turns[i - 1]))}

@@ -20,7 +20,7 @@ export interface TurnEndProps extends Pick<
 
 /** Renders the end of a turn: why it stopped and how to continue. A completed turn is one line. */
 export function TurnEnd(props: TurnEndProps): ReactElement | null {
-  const { status, trace, detail, stop } = props;
+  const { status, trace, stop } = props;
   const sentence = sentenceOf(props);
   const step = trace?.steps.at(-1)?.number ?? null;
   const link =
@@ -32,13 +32,12 @@ export function TurnEnd(props: TurnEndProps): ReactElement | null {
   if (status === 'completed') return <Completed {...props} link={link} />;
   const shown = sentence ?? (stop ? liveSentence(stop) : null);
   if (!shown) return null;
-  const outcome = trace?.outcome ?? detail?.outcome ?? null;
   return (
     <StopBanner
       stop={shown}
       status={status}
-      reason={stop?.stop_reason ?? outcome?.stopReason ?? null}
-      resolvedBy={stop?.resolved_by ?? outcome?.resolvedBy ?? null}
+      reason={null}
+      resolvedBy={null}
       grantState={props.grantState}
       onGrant={props.onGrant}
       onResume={props.onResume}
