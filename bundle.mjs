@@ -91,7 +91,7 @@ const { output } = await bundle.write({
             'events/agent-event',
             'messages/content-part',
             'inference/usage',
-            'sessions/(?:check-names|grant-policy|in-time|list-cursor|retry-record|session-errors|worker-description|feed/feeds-of|stores/store-errors)',
+            'sessions/(?:attention|begins-of|check-names|event-log|grant-policy|imported-session|in-time|large-values|list-cursor|retry-record|row-reader|run-record|session-errors|session-query|session-reads|session-rows|step-marks|worker-description|feed/feeds-of|stores/store-errors)',
             'tools/(?:json-schema-check|json-schema/(?!formats|pattern-run|text-rules)|tool-result|progress-text)',
           ].join('|')})`,
         ),

@@ -1,7 +1,8 @@
 /**
  * Durable steps: one JSON line per figure and, last, whether each bar is met. A step is one model call with one tool,
  * written down as start, result and step. Each store is measured in a process of its own, as a server would have it.
- * Never fails: figures are not tests.
+ * PostgreSQL waits for the disk, as in production; beside `power` stands the same commit written by hand. Never fails:
+ * figures are not tests.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,18 +14,21 @@ import { memoryStore } from 'onward/stores/memory';
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { median, round } from './measure.mjs';
+import { replaySteps } from './sessions-by-hand.mjs';
 import { testSetup } from './test-setup.mjs';
 import { addingAgent, onwardLoop } from './scenario.mjs';
 
 const BARS = { 1: 2_000, 50: 5_000 };
 const STEPS = 200;
+const BY_HAND = 'postgres power, by hand';
 const ROUNDS = 5;
 const owner = 'bench';
 const lines = [];
 const folder = mkdtempSync(join(tmpdir(), 'onward-bench-'));
 const [, , onlyStore, onlyConcurrency, url] = process.argv;
 const { startPostgres } = await testSetup('postgres');
-const postgres = onlyStore === undefined ? await startPostgres() : { url, stop: async () => {} };
+const postgres =
+  onlyStore === undefined ? await startPostgres({ fsync: true }) : { url, stop: async () => {} };
 let files = 0;
 const stores = {
   memory: () => memoryStore(),
@@ -39,6 +43,7 @@ const stores = {
 
 try {
   if (onlyStore === undefined) await measureAll();
+  else if (onlyStore === BY_HAND) print(await byHand(Number(onlyConcurrency)));
   else print(await stepsPerSecond(onlyStore, stores[onlyStore], Number(onlyConcurrency)));
 } finally {
   await postgres.stop();
@@ -48,7 +53,7 @@ try {
 async function measureAll() {
   const file = fileURLToPath(import.meta.url);
   for (const concurrency of [1, 50])
-    for (const store of Object.keys(stores)) {
+    for (const store of [...Object.keys(stores), BY_HAND]) {
       const parameters = [file, store, String(concurrency), postgres.url];
       print(JSON.parse(execFileSync(process.execPath, parameters, { encoding: 'utf8' })));
     }
@@ -95,6 +100,22 @@ async function stepsPerSecond(name, open, concurrency) {
     best: Math.round(Math.max(...durable)),
     without_store: Math.round(median(plain)),
     bytes_per_step: Math.round(bytes / STEPS),
+  };
+}
+
+/** The rows of a step, written by one statement that PostgreSQL has planned before. */
+async function byHand(concurrency) {
+  const rates = [];
+  for (let i = 0; i <= ROUNDS; i++) {
+    const took = await replaySteps({ url: postgres.url, concurrency, steps: STEPS });
+    if (i > 0) rates.push((concurrency * STEPS * 1000) / took);
+  }
+  return {
+    case: 'durable_steps',
+    store: BY_HAND,
+    concurrency,
+    steps_per_second: Math.round(median(rates)),
+    best: Math.round(Math.max(...rates)),
   };
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApprovalAnswer } from '../src/agent/approval-answer.ts';
 import { approve, deny } from './setup/approvals.ts';
 import { stored } from './setup/states.ts';
+import { expectReplayed } from './setup/replayed.ts';
 
 const { toolCalls, final } = ScenarioStep;
 
@@ -61,6 +62,7 @@ describe('random scripts and approval answers', () => {
         );
         expect(ran.toSorted()).toEqual(shouldRun.toSorted());
         expect(state.usage.total).toBe(15 * (steps.length + 1));
+        expectReplayed(state);
         expect(state.messages.withRole('assistant')).toHaveLength(steps.length + 1);
       }),
       { numRuns: 60 },

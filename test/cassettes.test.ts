@@ -149,7 +149,7 @@ describe('a cassette', () => {
             finishReason: 'tool_calls',
             usage: null,
           };
-        return { content: `heard: ${said}`, toolCalls: [], finishReason: 'stop', usage: null };
+        return { content: `said: ${said}`, toolCalls: [], finishReason: 'stop', usage: null };
       },
     };
     const file = cassetteFile();
@@ -328,7 +328,7 @@ describe('secrets', () => {
           return;
         }
         if (asked === 2) {
-          for (const text of [...`failed ${byLook.slice(0, -3)}`]) yield { type: 'content', text };
+          for (const text of `failed ${byLook.slice(0, -3)}`) yield { type: 'content', text };
           throw new Error(words);
         }
         yield {

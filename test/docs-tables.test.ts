@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { SessionRuntime } from 'onward';
+import { evalReportFolder } from 'onward/evals/node';
 import { agUiServer } from 'onward/ag-ui';
 import { mcpServer } from 'onward/mcp/server';
 import { agentServer } from 'onward/server';
@@ -37,6 +38,7 @@ describe('tables in the docs match the code', () => {
       mcp: mcpServer({ runtime }),
       agUi: agUiServer({ runtime }),
       admin: () => null,
+      evals: evalReportFolder('build/no-evals'),
     });
     const known = Object.entries(openapi['paths'] as Record<string, object>).flatMap(
       ([path, methods]) =>

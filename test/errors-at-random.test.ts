@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { AgentBuilder, AgentState, ErrorPolicy, type ErrorHandlingDecision } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { expectReplayed } from './setup/replayed.ts';
 
 const { toolCalls, final, error } = ScenarioStep;
 const names = ['a', 'b', 'c'] as const;
@@ -120,6 +121,7 @@ describe('random failures of model and tools under random policies', () => {
             state = await agent.resume(kept(state), { grant: { retries } });
           }
           expect(driver.requests.length).toBe(allowedCalls(given));
+          expectReplayed(state);
         }),
         { numRuns: 300 },
       );
@@ -136,6 +138,7 @@ describe('random failures of model and tools under random policies', () => {
           state = await agent.nextStep(copy);
         } while (state.status === 'in_progress');
         expect(driver.requests.length).toBe(allowedCalls({ ...given, grants: [] }));
+        expectReplayed(state);
       }),
       { numRuns: 150 },
     );

@@ -13,6 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { approve } from './setup/approvals.ts';
 import { asTool, Meter, meteredModel, type Spoken } from './setup/families.ts';
 import { stored } from './setup/states.ts';
+import { expectReplayed } from './setup/replayed.ts';
 
 /** One model answer: a call of a plain tool, of a tool that needs approval or of another agent, or a failure. */
 interface Turn {
@@ -195,6 +196,7 @@ describe('D79: random families with parallel, nested, paused, resumed, failing a
         expect(steps).toBeLessThanOrEqual((maxFamilySteps ?? 100) + granted);
         if (abortAfterMs === null) expect(steps).toBe(meter.calls - meter.failed);
         expect(state.messages.pairingProblem()).toBeNull();
+        expectReplayed(state);
       }),
       { numRuns: RUNS },
     );

@@ -3,6 +3,7 @@ import { AgentState, ErrorPolicy } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it } from 'vitest';
 import { fails, reader, withModels, type Failure } from './setup/fallback.ts';
+import { expectReplayed } from './setup/replayed.ts';
 
 const failure = fc.constantFrom<Failure>(
   'overloaded',
@@ -84,6 +85,7 @@ it('a request gets at most models × (1 + maxRetries) calls, whatever fails', as
     }
     expect(shared.requests.length).toBe(state.steps.length);
     expect(state.messages.pairingProblem()).toBeNull();
+    expectReplayed(state);
     const discarded = events.filter(({ type }) => type === 'StreamDiscarded').length;
     const broken = state.steps.toJSON().filter(({ type }) => type === 'error').length;
     expect(discarded).toBe(broken);

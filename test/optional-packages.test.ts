@@ -228,6 +228,29 @@ describe('without optional packages', () => {
     rmSync(join(project, 'onward.config.mjs'));
   });
 
+  it('evals run without a test runner, and a YAML dataset names the package to install', () => {
+    writeFileSync(join(project, 'cases.yaml'), '- input: hi\n');
+    expect(
+      printed(`
+        import { createAgent } from 'onward';
+        import { defineEval, evalMatchers, evalRunOf, outputContains, runEval } from 'onward/evals';
+        import { readDataset } from 'onward/evals/node';
+        import { DeterministicDriver } from 'onward/testing';
+        const agent = createAgent({ model: DeterministicDriver.fromResponses('hello', 'hello') });
+        const scorers = [outputContains('HELLO')];
+        const report = await runEval(defineEval({ name: 'greets', agent, cases: [{ input: 'hi' }], scorers }));
+        console.log(report.passed, report.cases[0].scores[0].status);
+        const run = evalRunOf(await agent.run('hi'));
+        console.log(evalMatchers.toHaveStoppedBecause(run, 'completed').pass);
+        await readDataset('cases.yaml').catch((error) => console.log(error.code, error.message));
+      `).split('\n'),
+    ).toEqual([
+      'true pass',
+      'true',
+      'package_missing cases.yaml is YAML, which needs a package that is not installed. Run: npm install --save-dev yaml',
+    ]);
+  });
+
   it('telemetry names the package to install when it is imported', () => {
     const said = printed(`
       await import('onward/telemetry').catch((error) =>

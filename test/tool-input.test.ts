@@ -233,7 +233,9 @@ describe('a tool that asks for input', () => {
     const agent = agentOf([tool], toolCall('delete_page', { path: '/a' }), final('Done.'));
     const paused = await agent.run('go');
     const inputs = { 'call_1/sure': answer as InputAnswer };
-    expect(await refusal(() => agent.resume(paused, { inputs }))).toMatchObject({ code });
+    const error = await refusal(() => agent.resume(paused, { inputs }));
+    expect(error).toMatchObject({ code });
+    expect(error.message).toMatch(/[^.]\. The question still waits\.$/);
     expect(runs).toHaveLength(1);
     const done = await agent.resume(paused, { inputs: { 'call_1/sure': yes } });
     expect(done.status).toBe('completed');

@@ -18,6 +18,8 @@ import type { Session } from '../sessions/session.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import { giveResume } from './interrupts.ts';
 import { snapshotOf } from './messages-snapshot.ts';
+import { OwnerRuns } from './owner-runs.ts';
+import { restFacts } from './rest-facts.ts';
 import { RunEvents } from './run-events.ts';
 import { readRunInput, type RunAsk, type RunInput } from './run-input.ts';
 
@@ -42,6 +44,8 @@ export interface AgUiServerOptions {
   readonly pollMs?: number;
   /** Milliseconds between comments on a silent stream. Default 15,000. */
   readonly heartbeatMs?: number;
+  /** Most runs that one owner has open at a time; more are refused with 429. Default 20. */
+  readonly maxStreams?: number;
   /** Called with unexpected errors; the client learns nothing about them. Default: console.error, redacted. */
   readonly onError?: (error: unknown) => void;
 }
@@ -81,6 +85,8 @@ class ThreadServer {
   readonly #pollMs: number;
   readonly #heartbeatMs: number;
   readonly #maxBodyBytes: number;
+  readonly #maxStreams: number;
+  readonly #runs: OwnerRuns;
 
   constructor(options: AgUiServerOptions, onError: (error: unknown) => void) {
     this.#options = options;
@@ -88,16 +94,35 @@ class ThreadServer {
     this.#pollMs = positive('agUiServer pollMs', options.pollMs ?? 500);
     this.#heartbeatMs = positive('agUiServer heartbeatMs', options.heartbeatMs ?? 15_000);
     this.#maxBodyBytes = whole('agUiServer maxBodyBytes', options.maxBodyBytes ?? 4_000_000);
+    this.#maxStreams = whole('agUiServer maxStreams', options.maxStreams ?? 20);
+    this.#runs = new OwnerRuns(this.#maxStreams);
   }
 
   async run(request: Request, owner: string): Promise<Response> {
     if (request.method !== 'POST')
       throw new ChatRefusal('method_not_allowed', 'A run of an AG-UI client is a POST.');
-    const { runtime, allowFileUrl, createThreads = true } = this.#options;
+    const { allowFileUrl } = this.#options;
     const input = await readRunInput(request, {
       maxBodyBytes: this.#maxBodyBytes,
       ...(allowFileUrl && { allowFileUrl }),
     });
+    const release = this.#runs.open(owner);
+    if (!release) return tooManyRuns(this.#maxStreams);
+    try {
+      return await this.#start(request, owner, input, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #start(
+    request: Request,
+    owner: string,
+    input: RunInput,
+    release: () => void,
+  ): Promise<Response> {
+    const { runtime, createThreads = true } = this.#options;
     const { threadId, ask } = input;
     const agent = this.#agentOf(request);
     const session = await sessionFor(runtime, {
@@ -111,7 +136,7 @@ class ThreadServer {
     const unlisten = feedsOf(runtime).live.listen(threadId, () => {});
     try {
       const asked = await this.#ask(session, ask);
-      return this.#respond(session, input, asked);
+      return this.#respond(session, input, asked, release);
     } finally {
       unlisten();
     }
@@ -140,7 +165,8 @@ class ThreadServer {
     return executionId !== null && isOpen ? { executionId, after: 0 } : null;
   }
 
-  #respond({ id, owner }: Session, input: RunInput, asked: Asked | null): Response {
+  #respond(session: Session, input: RunInput, asked: Asked | null, release: () => void): Response {
+    const { id, owner } = session;
     const { runtime, stopOnAbort = false } = this.#options;
     const leaving = new AbortController();
     const headers = {
@@ -150,18 +176,31 @@ class ThreadServer {
     };
     const onLeave = (): void => {
       leaving.abort();
+      release();
       if (!stopOnAbort) return;
       runtime
         .stop(id, { owner, reason: 'the user stopped the run' })
         .catch((error: unknown) => this.#onError(error));
     };
-    const events = this.#events(owner, input, asked, leaving.signal);
+    const events = this.#released(this.#events(session, input, asked, leaving.signal), release);
     const body = eventStream(events, { heartbeatMs: this.#heartbeatMs, onLeave });
     return new Response(body, { headers });
   }
 
+  /** Counts the run as open until its last event. */
+  async *#released(
+    events: AsyncGenerator<AgUiEvent>,
+    release: () => void,
+  ): AsyncGenerator<AgUiEvent> {
+    try {
+      yield* events;
+    } finally {
+      release();
+    }
+  }
+
   async *#events(
-    owner: string,
+    session: Session,
     { threadId, runId, state, ask }: RunInput,
     asked: Asked | null,
     signal: AbortSignal,
@@ -169,7 +208,9 @@ class ThreadServer {
     const { runtime, includeReasoning = false } = this.#options;
     const executionId = asked?.executionId ?? '';
     const after = asked?.after ?? 0;
-    const run = new RunEvents({ threadId, runId, executionId, state, includeReasoning });
+    const { owner } = session;
+    const rest = asked ? {} : { rest: restFacts(session) };
+    const run = new RunEvents({ threadId, runId, executionId, state, includeReasoning, ...rest });
     yield* run.begin();
     try {
       if (ask.kind === 'attach') {
@@ -220,5 +261,16 @@ function refused(refusal: ChatRefusal): Response {
   const { code, message } = refusal;
   return Response.json({ error: { code: codes[code] ?? code, message } }, { status, headers });
 }
+
+const tooManyRuns = (most: number): Response =>
+  Response.json(
+    {
+      error: {
+        code: 'too_many_streams',
+        message: `You already have ${most} open runs. Close one of them first.`,
+      },
+    },
+    { status: 429, headers: { 'cache-control': 'no-store', 'retry-after': '5' } },
+  );
 
 const logError = (error: unknown): void => console.error(`agUiServer: ${logMessage(error)}`);

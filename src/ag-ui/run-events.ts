@@ -26,6 +26,8 @@ export interface RunEventsOptions {
   /** The client's own state. */
   readonly state: JsonObject;
   readonly includeReasoning: boolean;
+  /** How the last run of a thread ended that is only shown; absent for a run that is followed. */
+  readonly rest?: JsonObject | null;
 }
 
 /** Converts the events of one execution, nested agents included, to one run of an AG-UI client. */
@@ -40,7 +42,11 @@ export class RunEvents {
   constructor(options: RunEventsOptions) {
     this.#options = options;
     this.#root = new AgentParts(options.executionId, options.includeReasoning);
-    this.#facts = { status: 'processing', execution_id: options.executionId, step_count: 0 };
+    this.#facts = options.rest ?? {
+      status: options.rest === null ? 'idle' : 'processing',
+      execution_id: options.executionId,
+      step_count: 0,
+    };
   }
 
   begin(): Events {
@@ -89,7 +95,7 @@ export class RunEvents {
       return [
         ...this.#endNested(true),
         ...this.#root.close(),
-        { type: 'RUN_FINISHED', ...head, outcome: { type: 'success' } },
+        { type: 'RUN_FINISHED', ...head, ...this.#atRest() },
       ];
     const { stop } = endingOf(ending, null);
     const usage = usageOf(ending);
@@ -103,6 +109,13 @@ export class RunEvents {
         result: { text: ending.outputText, ...factsOf(stop) },
       };
     return [{ type: 'RUN_FINISHED', ...head, outcome, ...result, ...usage }];
+  }
+
+  /** How a thread that is only shown stands: showing it has succeeded, however its last run ended. */
+  #atRest(): { readonly outcome: AgUiOutcome; readonly result?: JsonObject } {
+    const { rest } = this.#options;
+    const outcome = { type: rest?.['status'] === 'cancelled' ? 'cancelled' : 'success' } as const;
+    return rest ? { outcome, result: rest } : { outcome };
   }
 
   /** Ends the run although it may continue: it can no longer be followed. */

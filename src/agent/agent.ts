@@ -166,7 +166,8 @@ export function createAgent<
 export const agentOf = (options: AgentOptions, style?: OptionStyle): Agent =>
   agentFrom(defineAgent(options, style), createEventBus());
 
-function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
+/** Creates an agent from its internals. */
+export function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
   const starting = (input: RunInput, given: DurableOptions): Run =>
     openNew(definition, bus, input, given);
 

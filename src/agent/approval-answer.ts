@@ -26,6 +26,8 @@ export type Approvals = Readonly<Record<string, ApprovalAnswer>>;
 export type GivenAnswer = ApprovalAnswer & {
   readonly by?: string | null;
   readonly at?: string;
+  /** Trace context of the process that took the answer, in a session; absent without one. */
+  readonly traceparent?: string;
 };
 
 /** Answers as a map, so that a call id such as `__proto__` does not match an inherited property. */

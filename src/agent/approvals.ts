@@ -148,7 +148,7 @@ class Binding {
       if (typeof args === 'string') throw badEdit(call, args);
       this.#checkMarks(call, args);
       const checked = await check(args);
-      if (!checked.ok) throw badEdit(call, sentence(checked.message));
+      if (!checked.ok) throw badEdit(call, checked.message);
     }
   }
 
@@ -206,7 +206,7 @@ function checkedHash(
 const badEdit = ({ id: callId, name }: ToolCall, problem: string): AgentError =>
   new AgentError(
     'invalid_approval',
-    `The edited arguments for ${name} (${callId}) do not fit: ${problem} The call still waits.`,
+    `The edited arguments for ${name} (${callId}) do not fit: ${sentence(problem)} The call still waits.`,
     { details: { callId } },
   );
 

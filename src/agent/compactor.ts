@@ -99,6 +99,12 @@ export class Compactor {
       });
       return false;
     }
+    // a summary and its write take time, and a stop may come with the write
+    for (let one: Run | null = run; one; one = one.parent) one.meetDeadline(one.now());
+    if (cancellation.cause) {
+      draft.isTruncated = true;
+      return false;
+    }
     return attempt === null || this.#mayContinue(draft);
   }
 

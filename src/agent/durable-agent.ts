@@ -23,6 +23,8 @@ type WithJournal = DurableOptions & { readonly journal: Journal };
 /** An agent that a session runs: the same loop, with a journal. */
 export interface DurableAgent {
   readonly name: string;
+  /** Id of its first model. */
+  readonly model: string;
   readonly redactor: Redactor;
   /** Redactor of the agent and all its nested agents. */
   readonly familyRedactor: Redactor;
@@ -60,6 +62,7 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
   const { name, redactor, systemPrompt, toolSchemas: tools } = definition;
   return {
     name,
+    model: definition.models[0].id,
     redactor,
     familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },

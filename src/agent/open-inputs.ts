@@ -38,7 +38,10 @@ export interface OpenInput {
 export type Inputs = Readonly<Record<string, InputAnswer>>;
 
 /** An answer with who gave it and when, as a session stores it. */
-export type InputGiven = Pick<InputRecord, 'answer' | 'by' | 'at'>;
+export type InputGiven = Pick<InputRecord, 'answer' | 'by' | 'at'> & {
+  /** Trace context of the process that took the answer; absent without one. */
+  readonly traceparent?: string;
+};
 export type InputsGiven = ReadonlyMap<string, InputGiven>;
 
 export const noInputs: InputsGiven = new Map();
@@ -80,7 +83,9 @@ export function takeInputs(
   const taken = open.questions.flatMap((question): readonly InputRecord[] => {
     const id = inputId(open, question);
     const given = known.has(id) ? undefined : run.inputs.get(id);
-    return given ? [{ inputId: id, key: question.key, ...given }] : [];
+    if (!given) return [];
+    const { answer, by, at } = given;
+    return [{ inputId: id, key: question.key, answer, by, at }];
   });
   if (taken.length > 0) {
     const answers = [...open.answers, ...taken].slice(-MAX_RECORDS);

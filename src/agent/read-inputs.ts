@@ -2,6 +2,7 @@ import { isoTime } from '../clock.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import type { PendingInput } from '../events/agent-event.ts';
 import { isRecord } from '../json.ts';
+import { sentence } from '../sentence.ts';
 import { inputAnswerIn, inputProblem, type InputAnswer } from '../tools/input-request.ts';
 import type { AgentState } from './agent-state.ts';
 import {
@@ -61,6 +62,8 @@ export async function checkedInput(
 }
 
 const invalidAnswer = (id: string, what: string): AgentError =>
-  new AgentError('invalid_input', `The answer for ${show(id)} ${what}. The question still waits.`, {
-    details: { inputId: id },
-  });
+  new AgentError(
+    'invalid_input',
+    `The answer for ${show(id)} ${sentence(what)} The question still waits.`,
+    { details: { inputId: id } },
+  );

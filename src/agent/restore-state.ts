@@ -4,6 +4,7 @@ import type { ReadySchema } from '../tools/schema.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
 import { checkAgentName } from './nested-agent.ts';
+import { sentence } from '../sentence.ts';
 
 /**
  * Revives a state of this agent. Validates the final answer with the response format again, because JSON does not keep
@@ -23,7 +24,7 @@ export async function restoreState(agent: AgentDefinition, json: unknown): Promi
   if (checked.ok) return state.with({ output: checked.value });
   throw new AgentError(
     'foreign_state',
-    `The output of this state does not match the response format of agent "${agent.name}": ${checked.message}. ` +
+    `The output of this state does not match the response format of agent "${agent.name}": ${sentence(checked.message)} ` +
       'Restore it with the agent that created it.',
     { details: { agent: agent.name } },
   );

@@ -1,6 +1,7 @@
 import type { InferenceRequest, InferenceResponse } from '../inference/inference-driver.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { AgentState } from './agent-state.ts';
+import type { AgentModel } from './model-chain.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
@@ -24,6 +25,8 @@ export interface RunObservation {
     draft: StepDraft,
     request: InferenceRequest,
     call: () => Promise<InferenceResponse>,
+    /** The model of a summary; absent for the call of the step itself. */
+    summary?: AgentModel,
   ): Promise<InferenceResponse>;
   toolCall(draft: StepDraft, call: ToolCall, work: () => Promise<void>): Promise<void>;
   stepEnded(state: AgentState): void;
@@ -36,6 +39,8 @@ export interface RunOrigin {
   readonly sessionId: string;
   /** Trace context of the process that accepted the message or the resume. */
   readonly traceparent?: string;
+  /** Trace contexts of those who answered what the run waited for; absent without one. */
+  readonly answeredIn?: readonly string[];
 }
 
 /** Runs the work of a run, observed if an observer records it. */

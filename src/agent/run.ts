@@ -1,3 +1,4 @@
+import { HandoverSignal, StopSignal } from './abort-reasons.ts';
 import { Cancellation, type CancelCause } from '../cancellation.ts';
 import { isoTime, msOf, runTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
@@ -172,7 +173,6 @@ export class Run implements CallFrame {
   get traceHeaders(): Readonly<Record<string, string>> {
     return this.observation?.traceHeaders ?? {};
   }
-
   record(report: ErrorReport): ErrorRecord {
     return {
       ...report,
@@ -280,21 +280,4 @@ function causeOf(signal: AbortSignal, redactor: Redactor, now: string): CancelCa
   if (given instanceof HandoverSignal) return { by: 'handover', reason: given.reason };
   const reason = typeof given === 'string' ? redactor.text(given) : DEFAULT_STOP;
   return { by: 'user', reason, at: now };
-}
-
-/** Abort reason of a worker that shuts down: the run continues in another process. */
-export class HandoverSignal {
-  readonly reason = 'The worker is shutting down, and another one continues the run.';
-}
-
-/** Abort reason of a session. */
-export class StopSignal {
-  readonly reason: string;
-  readonly by: string | null;
-  readonly at: string | null;
-  constructor(note: Pick<StopSignal, 'reason' | 'by' | 'at'>) {
-    this.reason = note.reason;
-    this.by = note.by;
-    this.at = note.at;
-  }
 }

@@ -10,35 +10,18 @@ import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { ToolSchema } from '../tools/tool.ts';
-import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import { compactionFields, draftCompaction, type DraftCompaction } from './compact-first.ts';
 import type { Spending } from './family-shares.ts';
 import type { SentRequest } from './journal.ts';
 import { modelFor, type AgentModel } from './model-chain.ts';
+import { landingOf } from './landing-of.ts';
 import type { GuardRecord } from './guard.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import type { Run } from './run.ts';
 import type { OpenInput } from './open-inputs.ts';
 import type { StepSteering } from './steer-step.ts';
-
-/** Returns the name of the limit that the next step of an execution lands for; null if it is an ordinary step. */
-export function landingOf(
-  { criteria, landingReserve }: Pick<AgentDefinition, 'criteria' | 'landingReserve'>,
-  state: AgentState,
-  beganAt: number,
-  deps: object,
-): string | null {
-  const { execution } = state;
-  // never the first step: an execution gets at least one answer with tools
-  if (landingReserve === null || execution.answeredSteps === 0) return null;
-  const before = state.steps.at(-1);
-  const isRetry = before?.type === 'error' && before.executionId === execution.id;
-  // a failed landing step is retried as a landing step, unless a grant settled it
-  const mark = isRetry && before.number > execution.handledStep && before.softLanding;
-  return mark || criteria.landing(state, beganAt, landingReserve, deps);
-}
 
 type DraftStart = Pick<
   StepDraft,

@@ -51,7 +51,7 @@ export async function writeSummary(
   let attempt: SummaryAttempt | null = null;
   if (task.model.price === undefined) await loadPrice(task.model);
   try {
-    attempt = read(await ask(run, requestFor(task), task.model), task.model);
+    attempt = read(await ask(run, draft, requestFor(task), task.model), task.model);
   } catch (error) {
     const { usage, cost = null } = readFailure(error).partial;
     attempt = {
@@ -81,16 +81,23 @@ function requestFor({ messages, before, tokens, maxRequest }: SummaryTask): Infe
 /** Calls the model inside the hooks around model calls, so that they see everything that is sent. */
 async function ask(
   run: Run,
+  draft: StepDraft,
   request: InferenceRequest,
-  { driver }: AgentModel,
+  model: AgentModel,
 ): Promise<InferenceResponse> {
   const { cancellation, journal, agent, hookContext } = run;
   const call = async (given: InferenceRequest): Promise<InferenceResponse> => {
     for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
-    return cancellation.race(driver.infer(given, { signal: cancellation.signal }));
+    return cancellation.race(model.driver.infer(given, { signal: cancellation.signal }));
   };
+  const observed = (given: InferenceRequest): Promise<InferenceResponse> =>
+    run.observation === null
+      ? call(given)
+      : run.observation.modelCall(draft, given, () => call(given), model);
   const { modelCall } = agent.hooks;
-  return cancellation.race(modelCall ? modelCall(request, call, hookContext) : call(request));
+  return cancellation.race(
+    modelCall ? modelCall(request, observed, hookContext) : observed(request),
+  );
 }
 
 function read(response: InferenceResponse, model: AgentModel): SummaryAttempt {

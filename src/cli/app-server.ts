@@ -1,5 +1,6 @@
 import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import { AgentError } from '../errors/agent-error.ts';
+import { agUiServer } from '../ag-ui/index.ts';
 import { mcpServer } from '../mcp/server/index.ts';
 import { agentServer, type AgentServer, type AgentServerOptions } from '../server/index.ts';
 import { serve, type FetchHandler, type RunningServer, type StaticFiles } from '../server/node.ts';
@@ -45,6 +46,7 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
     name,
     store: storeLabel,
     ...(config?.mcp && { mcp: mcpServer({ runtime, agents, name }) }),
+    ...(config?.agUi && { agUi: agUiServer({ runtime }) }),
     ...(config?.pusher && { pusher: config.pusher }),
     ...options.api,
   });

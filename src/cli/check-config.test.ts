@@ -27,6 +27,7 @@ describe('a config', () => {
       auth: () => 'ann',
       console: true,
       mcp: true,
+      agUi: true,
       server: { maxStreams: 5, rateLimit: null },
     });
     expect(checkedConfig(config, file)).toBe(config);
@@ -60,6 +61,7 @@ describe('a config', () => {
     [{ agents: [agent], auth: 'jwt' }, 'auth is "jwt", expected a function that returns the owner'],
     [{ agents: [agent], console: 'yes' }, 'console is "yes", expected true or false'],
     [{ agents: [agent], mcp: 'on' }, 'mcp is "on", expected true or false'],
+    [{ agents: [agent], agUi: 'on' }, 'agUi is "on", expected true or false'],
     [{ agents: [agent], server: 7 }, 'server is 7, expected an object with one of these fields'],
     [{ agents: [agent], server: { port: 1 } }, 'server.port is 1, expected one of these fields'],
   ])('is refused with file, field, value and expectation: %#', (value, message) => {

@@ -18,6 +18,7 @@ const fields: Readonly<Record<keyof OnwardConfig, true>> = {
   console: true,
   server: true,
   mcp: true,
+  agUi: true,
   pusher: true,
   deps: true,
   lease: true,
@@ -34,7 +35,7 @@ export function checkedConfig(value: unknown, file: string): OnwardConfig {
     if (!Object.hasOwn(fields, field))
       throw wrong(field, value[field], `one of these fields: ${Object.keys(fields).join(', ')}`);
   const { name, agents, store, port, owner, tokens, pusher, deps, lease } = value;
-  const { queue, bus, auth, console, server, mcp, allowedHosts } = value;
+  const { queue, bus, auth, console, server, mcp, agUi, allowedHosts } = value;
   if (!Array.isArray(agents) || agents.length === 0)
     throw wrong('agents', agents, 'a list with at least one agent');
   const names = new Set<string>();
@@ -56,6 +57,7 @@ export function checkedConfig(value: unknown, file: string): OnwardConfig {
   if (console !== undefined && typeof console !== 'boolean')
     throw wrong('console', console, 'true or false');
   if (mcp !== undefined && typeof mcp !== 'boolean') throw wrong('mcp', mcp, 'true or false');
+  if (agUi !== undefined && typeof agUi !== 'boolean') throw wrong('agUi', agUi, 'true or false');
   if (server !== undefined) checkServer(server, wrong);
   if (port !== undefined && !isPort(port)) throw wrong('port', port, 'a number from 0 to 65535');
   if (allowedHosts !== undefined && !(Array.isArray(allowedHosts) && allowedHosts.every(isText)))

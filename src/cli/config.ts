@@ -53,6 +53,8 @@ export interface OnwardConfig {
   >;
   /** Whether `onward dev` and `onward serve` also serve MCP clients, at `POST /api/mcp`. Default false. */
   readonly mcp?: boolean;
+  /** Whether `onward dev` and `onward serve` also serve AG-UI clients, at `POST /api/ag-ui`. Default false. */
+  readonly agUi?: boolean;
   /** Credentials for live updates over Reverb or Pusher: enables `POST /pusher/auth`. */
   readonly pusher?: { readonly key: string; readonly secret: string };
   /** Dependencies for tools and hooks, as in `SessionRuntime`. */

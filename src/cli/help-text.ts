@@ -107,6 +107,15 @@ Examples:
   $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
 `;
 
+export const replayHelp = `
+The criteria judge the recorded steps again, without a model. What follows the first difference is not known.
+
+Examples:
+  $ onward replay last --max-steps 6
+  $ onward replay last --max-cost 0.50 --seconds 120
+  $ onward replay last --error-policy production --json
+`;
+
 export const resumeHelp = `
 A run that stops at a limit names the grant that lets it continue. Kinds: steps, tokens, cost, seconds, retries.
 
@@ -189,9 +198,13 @@ One JSON object per line: the header with the state of the session, its messages
 the agents behind its calls, the calls, the events, and the end. Secrets are replaced and the owner is not named.
 --unredacted keeps secrets.
 
+--test writes a vitest file instead: your agent of the config, its tools and limits, and a model that gives the recorded answers.
+Tools that needed approval answer with their recorded results, and so do those of --recorded.
+
 Examples:
   $ onward export last > session.jsonl
   $ onward export 4f1c --out session.jsonl
+  $ onward export last --test --out lamps.test.ts
   $ onward export last | jq -r 'select(.type == "step").step.outcome.stopReason'
 `;
 

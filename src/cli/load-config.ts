@@ -19,7 +19,7 @@ const names = ['ts', 'mts', 'js', 'mjs'].map((ending) => `onward.config.${ending
 
 /** Loads the config of this folder, or a named one; null if there is none. */
 export async function loadConfig(cwd: string, named?: string): Promise<LoadedConfig | null> {
-  const file = named === undefined ? found(cwd) : resolve(cwd, named);
+  const file = findConfig(cwd, named);
   if (file === null) return null;
   if (!existsSync(file))
     throw usageError(
@@ -34,6 +34,10 @@ export async function loadConfig(cwd: string, named?: string): Promise<LoadedCon
   });
   return { config: checkedConfig(configIn(loaded), file), file, folder: dirname(file) };
 }
+
+/** Returns the path of the config file of this folder, or of a named one; null if there is none. */
+export const findConfig = (cwd: string, named?: string): string | null =>
+  named === undefined ? found(cwd) : resolve(cwd, named);
 
 const found = (cwd: string): string | null =>
   names.map((name) => join(cwd, name)).find((file) => existsSync(file)) ?? null;

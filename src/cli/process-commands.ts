@@ -31,7 +31,11 @@ export function addProcesses(program: Command, add: Add, act: Act): void {
       await act(command, (context) => serve(context, command.opts()));
     });
   add(program, 'worker', 'run sessions of the config without HTTP', workerHelp)
-    .option('--concurrency <number>', 'sessions at the same time; default: 50', wholeNumber(1, 1e6))
+    .option(
+      '--concurrency <number>',
+      "sessions at the same time; default: the queue's",
+      wholeNumber(1, 1e6),
+    )
     .option('--agents <names>', 'agents to run, such as a,b; default: all of the config', nameList)
     .addOption(graceOption())
     .option('--health-port <number>', 'port of /healthz and /readyz', wholeNumber(0, 65_535))
@@ -108,7 +112,8 @@ const graceOption = (seconds: number = 25): Option =>
     .argParser(wholeNumber(0, 86_400))
     .default(seconds);
 
-function nameList(text: string): readonly string[] {
+/** Parses names with commas between them. */
+export function nameList(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.every((name) => name !== '')) return names;
   throw new InvalidArgumentError('Expected names with commas between them, such as a,b.');

@@ -26,6 +26,7 @@ import {
   type Act,
   type Add,
 } from './process-commands.ts';
+import { addReplay } from './replay-command.ts';
 
 /** Ends parsing after all output was written. */
 export const isParserExit = (error: unknown): error is CommanderError =>
@@ -118,6 +119,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => explain(context, session, command.opts()));
     });
 
+  addReplay(program, add, act);
   addEval(program, add, act);
 
   const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');

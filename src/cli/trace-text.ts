@@ -159,7 +159,7 @@ export const answerLines = ({ steps }: Trace): string[] =>
     ),
   );
 
-/** Returns what was left out before which step: `Step 7: 182 earlier messages summarized: 96k → 48k tokens.` */
+/** Returns what was left out before which step: `Step 7: earlier messages summarized: 182 messages, 96k → 48k tokens.` */
 export const compactionLines = ({ steps }: Trace): string[] =>
   steps.flatMap(({ number, compactions = [] }) =>
     compactions.map((compaction) => `Step ${number}: ${compactionText(compaction)}.`),

@@ -1,5 +1,8 @@
+import type { EvalReport } from '../evals/eval-report.ts';
+import type { EvalSuite } from '../evals/eval-reports.ts';
 import { isRecord, type JsonValue } from '../json.ts';
-import type { ServerInfo, SessionDetail, SessionSummary } from '../server/api.ts';
+import type { ServerInfo, SessionDetail, SessionListPage } from '../server/api.ts';
+import type { ReplaySummary } from '../server/replay-view.ts';
 import type { Trace } from '../trace/trace.ts';
 import { httpSession } from '../ui/sources/http-actions.ts';
 import { ApiProblem, problemIn } from './api-problem.ts';
@@ -21,10 +24,7 @@ export interface SessionsQuery {
   readonly limit?: number;
 }
 
-export interface SessionsPage {
-  readonly sessions: readonly SessionSummary[];
-  readonly cursor: string | null;
-}
+export type SessionsPage = Pick<SessionListPage, 'sessions' | 'cursor'>;
 
 export interface TraceQuery {
   readonly execution?: string | null;
@@ -34,6 +34,23 @@ export interface TraceQuery {
   /** Only steps before this one. */
   readonly before?: number;
   readonly limit?: number;
+}
+
+/** Limits to try on recorded runs; absent ones stay as recorded. */
+export interface ReplaysQuery {
+  readonly maxSteps?: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly seconds?: number;
+  readonly errorPolicy?: string;
+  readonly agent?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ReplaysPage {
+  readonly replays: readonly ReplaySummary[];
+  readonly cursor: string | null;
 }
 
 /** The HTTP API as functions; each rejects with an `ApiProblem`. `live` has the user's actions in a session. */
@@ -48,7 +65,12 @@ export interface Api {
   /** Retries a session that gave up. */
   retry(id: string): Promise<SessionDetail>;
   trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
+  replays(query: ReplaysQuery, signal?: AbortSignal): Promise<ReplaysPage>;
   ref(id: string, ref: string): Promise<JsonValue>;
+  /** Suites with stored eval reports. Only for operators. */
+  evals(signal?: AbortSignal): Promise<readonly EvalSuite[]>;
+  /** A stored eval report; null if there is none. */
+  evalReport(suite: string, number: number, signal?: AbortSignal): Promise<EvalReport | null>;
   /** Reads what a page shows, such as `/compare`. */
   read<T>(path: string, query: object, signal?: AbortSignal): Promise<T>;
   /** Options of `useAgentSession`. */
@@ -113,9 +135,16 @@ export function apiClient(options: ApiOptions): Api {
     pause: (id, reason) => post(`${at(id)}/pause`, reason === undefined ? {} : { reason }),
     retry: (id) => post(`${at(id)}/retry`, {}),
     trace: (id, query = {}, signal) => read(`${at(id)}/trace${queryText(query)}`, signal),
+    replays: (query, signal) => read(`/replays${queryText(query)}`, signal),
     ref: async (id, ref) => {
       const answer = await read<unknown>(`${at(id)}/refs${queryText({ ref })}`);
       return isRecord(answer) ? (answer['value'] as JsonValue) : null;
+    },
+    evals: async (signal) =>
+      (await read<{ readonly suites: readonly EvalSuite[] }>('/admin/evals', signal)).suites,
+    evalReport: async (suite, number, signal) => {
+      const path = `/admin/evals/report${queryText({ suite, number })}`;
+      return (await read<{ readonly report: EvalReport | null }>(path, signal)).report;
     },
     read: (path, query, signal) => read(`${path}${queryText(query)}`, signal),
     live: (id) => httpSession({ base, sessionId: id, headers, fetch: send, whenBusy: 'queue' }),

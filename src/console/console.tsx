@@ -195,6 +195,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
               route={route}
               active={active}
               agent={agent}
+              maxAttachmentBytes={info?.maxAttachmentBytes}
               onFork={(number) => work.forkAt(stepPosition(number, active))}
               onNewMessage={() => {
                 toComposer();

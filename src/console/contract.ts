@@ -32,6 +32,8 @@ export interface ChatViewProps {
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly grantState: GrantState;
+  /** Bytes that the images and files of one message may have. */
+  readonly maxAttachmentBytes?: number;
 }
 
 export interface TraceViewProps {

@@ -35,9 +35,19 @@ export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
     glyph: 'list',
     key: 's',
   }),
+  evals: page(async () => (await import('./evals/evals-page.tsx')).EvalsPage, {
+    title: 'Evals',
+    glyph: 'evals',
+    key: 'e',
+  }),
   compare: page(async () => (await import('./compare/compare-page.tsx')).ComparePage, {
     title: 'Compare',
     glyph: 'compare',
+  }),
+  'what-if': page(async () => (await import('./what-if/what-if-page.tsx')).WhatIfPage, {
+    title: 'What if',
+    glyph: 'whatIf',
+    key: 'i',
   }),
 };
 

@@ -14,6 +14,7 @@ export interface SessionMainProps {
   readonly route: Extract<Route, { readonly sessionId: string }>;
   readonly active: ActiveSession;
   readonly agent: AgentInfo | null;
+  readonly maxAttachmentBytes?: number | undefined;
   readonly onFork: (step: number) => void;
   readonly onNewMessage: () => void;
   readonly onRetry: () => void;
@@ -45,6 +46,9 @@ export function SessionMain(props: SessionMainProps): ReactElement {
         onGrant={grant}
         onResume={() => grant(null)}
         grantState={grantState}
+        {...(props.maxAttachmentBytes !== undefined && {
+          maxAttachmentBytes: props.maxAttachmentBytes,
+        })}
       />
     );
   if (active.nestedProblem)

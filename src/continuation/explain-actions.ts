@@ -174,6 +174,9 @@ function limitActions(
 ): readonly Draft[] {
   if (scope === 'session') return [change(option, 'start a new conversation', developerText)];
   if (agent !== undefined) return [change(option, `raise the limit of ${agent}`, developerText)];
+  // of an agent behind a call, which takes no grant
+  if (unit !== 'repeats' && option !== null)
+    return [change(option, 'ask the operator to raise the limit of this agent', developerText)];
   return unit === 'repeats'
     ? [newMessage('send a new message that says what to do instead', developerText)]
     : [newMessage('send a new message', developerText)];

@@ -75,6 +75,8 @@ export interface ExecutionView {
 
 /** The parts of a run that built-in criteria read. `AgentState` matches this shape. */
 export interface RunView {
+  /** The agent whose call this agent answers; null or absent for the root of a run. */
+  readonly parentAgentId?: string | null;
   readonly stepCount: number;
   readonly currentStep: StepView | null;
   readonly steps: { readonly length: number; at(index: number): StepView | undefined };

@@ -80,7 +80,7 @@ function checkedRate(passRate: number): number {
 }
 
 /** Checks scorers; two of the same name would be one column of a report. */
-export function checkedScorers(what: string, scorers: readonly Scorer[]): readonly Scorer[] {
+function checkedScorers(what: string, scorers: readonly Scorer[]): readonly Scorer[] {
   if (!Array.isArray(scorers)) throw invalidOption(what, scorers, 'a list of scorers');
   const names = new Set<string>();
   for (const scorer of scorers) {

@@ -47,7 +47,7 @@ export interface EvalHarness {
 const MAX_ROUNDS = 100;
 /** Events that are kept for the trace of a run. */
 const MAX_EVENTS = 100_000;
-export const DEFAULT_TIMEOUT_SECONDS = 300;
+const DEFAULT_TIMEOUT_SECONDS = 300;
 
 /** Creates a harness, which works with every test runner and without one. */
 export function evalHarness<Deps = {}>(options: HarnessOptions<Deps>): EvalHarness {

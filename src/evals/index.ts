@@ -34,7 +34,7 @@ export type { EvalCall, EvalRun } from './eval-run.ts';
 export { compareReports } from './compare-reports.ts';
 export { junitXml } from './junit-xml.ts';
 export { parseDataset, type DatasetFormat, type ParseYaml } from './parse-dataset.ts';
-export { casesFromSessions, type SessionCasesOptions } from './session-cases.ts';
+export { caseFromExport, casesFromSessions, type SessionCasesOptions } from './session-cases.ts';
 export type { EvalRecorder } from './record-run.ts';
 export { runEval, type EvalProgress, type RunEvalOptions } from './run-eval.ts';
 export type { Score, ScoreContext, Scorer } from './score.ts';

@@ -3,8 +3,11 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AgentError } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
+import { EXPORT_FORMAT, parseExport } from '../exports/index.ts';
+import { isRecord, parseJson } from '../json.ts';
 import { bytesText } from '../number-text.ts';
 import type { EvalCase } from './eval-case.ts';
+import { caseFromExport } from './session-cases.ts';
 import { parseDataset, type DatasetFormat, type ParseYaml } from './parse-dataset.ts';
 
 /** Maximum size of a dataset file. */
@@ -21,6 +24,7 @@ const formats: Readonly<Record<string, DatasetFormat>> = {
 /**
  * Reads the cases of a file: JSON, JSON Lines or YAML, by its ending. Name it relative to your module with
  * `new URL('./cases.jsonl', import.meta.url)`; a path is relative to the working folder. YAML needs the `yaml` package.
+ * What `onward export` writes is a dataset of one case.
  */
 export async function readDataset(file: string | URL): Promise<readonly EvalCase[]> {
   const path = typeof file === 'string' ? file : fileURLToPath(file);
@@ -31,7 +35,17 @@ export async function readDataset(file: string | URL): Promise<readonly EvalCase
       `readDataset got ${path}, expected a file that ends with ${Object.keys(formats).join(', ')}.`,
     );
   const text = await readText(path);
+  if (format === 'jsonl' && isExport(text)) {
+    const found = caseFromExport(await parseExport(text));
+    return found ? [found] : [];
+  }
   return parseDataset(path, text, format, format === 'yaml' ? await loadYaml(path) : undefined);
+}
+
+/** Whether a text begins like the export of a session. */
+function isExport(text: string): boolean {
+  const first = parseJson(text.slice(0, text.indexOf('\n')));
+  return first.ok && isRecord(first.value) && first.value['format'] === EXPORT_FORMAT;
 }
 
 async function readText(path: string): Promise<string> {

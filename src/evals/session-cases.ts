@@ -3,6 +3,7 @@ import { forbidOrder } from '../continuation/stop-reason.ts';
 import { whole } from '../errors/agent-error.ts';
 import { textOf } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import type { SessionExport } from '../exports/index.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { JsonValue } from '../json.ts';
 import type { EvalCase, EvalExpectation } from './eval-case.ts';
@@ -70,6 +71,41 @@ async function caseOf(
     ),
     beginning<AgentStepJSON>(session.stepCount, (page) => runtime.steps(id, { owner, ...page })),
   ]);
+  const { executionId, title, output } = session;
+  return caseOfRecords({ id, title, messages, steps, executionId, output });
+}
+
+/** Reads an exported session as a case, like `casesFromSessions`. Null if its first execution is open or pruned. */
+export function caseFromExport({
+  session,
+  state,
+  messages,
+  steps,
+}: SessionExport): EvalCase | null {
+  const { id, title, executionId } = session;
+  return caseOfRecords({
+    id,
+    title,
+    executionId,
+    output: state.output,
+    messages: messages.flatMap(({ agentId, message }) => (agentId === '' ? [message] : [])),
+    steps: steps.flatMap(({ agentId, step }) => (agentId === '' ? [step] : [])),
+  });
+}
+
+/** What a case is made of: the records of a session's own agent, oldest first. */
+interface SessionRecords {
+  readonly id: string;
+  readonly title: string | null;
+  readonly messages: readonly MessageJSON[];
+  readonly steps: readonly AgentStepJSON[];
+  /** The newest execution, and its output. */
+  readonly executionId: string | null;
+  readonly output: unknown;
+}
+
+function caseOfRecords(session: SessionRecords): EvalCase | null {
+  const { id, title, messages, steps } = session;
   const executionId = steps[0]?.executionId;
   const own = steps.filter((step) => step.executionId === executionId);
   const question = messages.find(({ role }) => role === 'user');
@@ -95,7 +131,7 @@ async function caseOf(
     name: id,
     input: question.content,
     expected,
-    metadata: { sessionId: id, executionId: executionId ?? '', title: session.title },
+    metadata: { sessionId: id, executionId: executionId ?? '', title },
   };
 }
 

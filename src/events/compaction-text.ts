@@ -6,7 +6,7 @@ export interface ShownCompaction {
   readonly tokensAfter: number;
 }
 
-/** Says what a compaction did: "182 earlier messages summarized: 96k → 48k tokens". */
+/** Says what a compaction did: "earlier messages summarized: 182 messages, 96k → 1.2k tokens". */
 export function compactionText({
   kind,
   messages,
@@ -15,12 +15,12 @@ export function compactionText({
 }: ShownCompaction): string {
   const what =
     kind === 'summary'
-      ? `${messages} earlier ${messages === 1 ? 'message' : 'messages'} summarized`
-      : 'earlier tool results left out';
+      ? `earlier messages summarized: ${messages} ${messages === 1 ? 'message' : 'messages'},`
+      : 'earlier tool results left out:';
   const [before, after] = [tokensBefore, tokensAfter].map(short);
   // a small difference shows in whole tokens
   const sizes = before === after ? [tokensBefore, tokensAfter] : [before, after];
-  return `${what}: ${sizes.join(' → ')} tokens`;
+  return `${what} ${sizes.join(' → ')} tokens`;
 }
 
 const short = (tokens: number): string =>

@@ -196,7 +196,7 @@ const rows: readonly Row[] = [
   [
     'ContextCompacted',
     { ...compacted, kind: 'summary', messages: 182, tokensBefore: 96_400, tokensAfter: 1_249 },
-    'step 3: 182 earlier messages summarized: 96k → 1.2k tokens',
+    'step 3: earlier messages summarized: 182 messages, 96k → 1.2k tokens',
   ],
   [
     'ContextCompacted',

@@ -221,9 +221,12 @@ function countProblem(value: Record<string, unknown>, key: string): Problem | nu
 /** Positions fit into the integers of every store. */
 const MOST_COUNT = 2 ** 31;
 
+/** A time as this library writes it. Other texts that a date can be read from may hold anything. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
 function timeProblem(value: Record<string, unknown>, key: string): Problem | null {
   const time = value[key];
-  return typeof time === 'string' && time.length <= 40 && !Number.isNaN(Date.parse(time))
+  return typeof time === 'string' && TIME.test(time) && !Number.isNaN(Date.parse(time))
     ? null
     : { at: `.${key}`, seen: time, expected: 'a time such as 2026-01-31T12:00:00.000Z' };
 }

@@ -22,6 +22,8 @@ export interface AgentChatProps extends Omit<AgentUiProviderProps, 'children'> {
   readonly title?: ReactNode;
   /** Whether the user may send messages during a run, for servers that queue them. Default: false. */
   readonly sendWhileBusy?: boolean;
+  /** Bytes that the images and files of one message may have, where the actions send them. Default: 2,500,000. */
+  readonly maxAttachmentBytes?: number;
   readonly className?: string;
 }
 
@@ -76,7 +78,8 @@ function Chat(props: AgentChatProps): ReactElement {
           nextFocus={field}
           onDismiss={dismiss}
           {...(can.approve && { onApprove: session.approve })}
-          {...(can.deny && { onDeny: session.deny })}
+          canRemember={session.canRemember}
+          {...(can.deny && { onDeny: session.deny, onDenySome: session.denySome })}
           {...(can.approveAll && { onApproveAll: session.approveAll })}
         />
         <InputList
@@ -107,6 +110,11 @@ function Chat(props: AgentChatProps): ReactElement {
         <Composer
           fieldRef={field}
           onSend={session.send}
+          attachments={
+            session.canAttach
+              ? { maxBytes: props.maxAttachmentBytes ?? 2_500_000, maxCount: 10 }
+              : undefined
+          }
           blockedBy={blockedBy}
           {...(can.stop && isBusy && { onStop: session.stopRun })}
           isStopping={stopping?.status === 'pending' || stopping?.status === 'done'}

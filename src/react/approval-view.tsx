@@ -9,6 +9,7 @@ import { Glyph } from './glyph.tsx';
 import type { AgentLabels } from './labels.ts';
 import { part } from './part.ts';
 import { Problem } from './problem.tsx';
+import { RememberChoice } from './remember-choice.tsx';
 import { useUi } from './ui-context.ts';
 
 /** Texts that replace the labels. */
@@ -26,7 +27,13 @@ export interface ApprovalViewProps extends ApprovalText {
   /** State of the answer, once the user has given one. */
   readonly action: SessionAction | null;
   /** Approves the call. Absent: approving is not offered. */
-  readonly onApprove?: (callId: string, args?: JsonObject) => unknown;
+  readonly onApprove?: (
+    callId: string,
+    args?: JsonObject,
+    options?: { readonly remember: 'session' },
+  ) => unknown;
+  /** Whether to offer to approve later calls of the tool too. Default: false. */
+  readonly canRemember?: boolean;
   /** Denies the call. Absent: denying is not offered. */
   readonly onDeny?: (callId: string, reason: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
@@ -34,27 +41,32 @@ export interface ApprovalViewProps extends ApprovalText {
   readonly keysFor?: (mode: ApprovalMode) => ReactNode;
 }
 
-/** What the user does: view the call, edit its arguments, or enter why it is denied. */
-export type ApprovalMode = 'look' | 'edit' | 'deny';
+/** What the user does: view the call, or edit its arguments. */
+export type ApprovalMode = 'look' | 'edit';
 
 /** Renders a call that needs approval: view or change its arguments, approve it or deny it. */
 export function ApprovalView(props: ApprovalViewProps): ReactElement {
-  const { approval, action, onApprove, onDeny, onDismiss, keysFor } = props;
+  const { approval, action, onApprove, onDeny, onDismiss, keysFor, canRemember = false } = props;
   const { labels } = useUi();
   const [mode, setMode] = useState<ApprovalMode>('look');
   const titleId = useId();
   const edit = useRef<HTMLButtonElement>(null);
-  const deny = useRef<HTMLButtonElement>(null);
+  const [remembers, setRemembers] = useState(false);
   const { tool_call_id: callId, args } = approval;
   const isSending = action?.status === 'pending';
   const isDone = action?.status === 'done';
   const canEdit = onApprove !== undefined && isComplete(args);
   const open: ApprovalMode = isDone ? 'look' : mode;
 
+  const approve = (args?: JsonObject): void => {
+    if (remembers) onApprove?.(callId, args, { remember: 'session' });
+    else if (args) onApprove?.(callId, args);
+    else onApprove?.(callId);
+  };
   /** Returns the focus to the button that opened the form. */
-  const leave = (from: typeof edit): void => {
+  const leave = (): void => {
     setMode('look');
-    setTimeout(() => from.current?.focus());
+    setTimeout(() => edit.current?.focus());
   };
   return (
     <section
@@ -75,19 +87,11 @@ export function ApprovalView(props: ApprovalViewProps): ReactElement {
           args={args}
           isSending={isSending}
           aside={keysFor?.('edit')}
-          onApprove={(edited) => (edited ? onApprove(callId, edited) : onApprove(callId))}
-          onCancel={() => leave(edit)}
+          onApprove={approve}
+          onCancel={leave}
         />
       ) : (
         <ArgumentList approval={approval} />
-      )}
-      {open === 'deny' && (
-        <DenyForm
-          isSending={isSending}
-          aside={keysFor?.('deny')}
-          onDeny={(reason) => onDeny?.(callId, reason)}
-          onCancel={() => leave(deny)}
-        />
       )}
       {action?.status === 'failed' && (
         <Problem
@@ -105,7 +109,7 @@ export function ApprovalView(props: ApprovalViewProps): ReactElement {
       {open === 'look' && !isSending && !isDone && (
         <footer {...part('buttons')}>
           {onApprove && (
-            <Answer answer="approve" kind="primary" onClick={() => onApprove(callId)}>
+            <Answer answer="approve" kind="primary" onClick={() => approve()}>
               <Glyph name="check" size={14} />
               {labels.approve}
             </Answer>
@@ -115,21 +119,22 @@ export function ApprovalView(props: ApprovalViewProps): ReactElement {
               {labels.edit}
             </Answer>
           )}
-          {onDeny && (
-            <Answer answer="deny" kind="danger" ref={deny} onClick={() => setMode('deny')}>
-              {labels.deny}…
-            </Answer>
+          {onApprove && canRemember && (
+            <RememberChoice tool={approval.tool} isChosen={remembers} onChoice={setRemembers} />
           )}
           {keysFor?.('look')}
         </footer>
+      )}
+      {open === 'look' && !isSending && !isDone && onDeny && (
+        <DenyForm isSending={isSending} onDeny={(reason) => onDeny(callId, reason)} />
       )}
     </section>
   );
 }
 
 function Answer(props: {
-  readonly answer: 'approve' | 'edit' | 'deny';
-  readonly kind?: 'primary' | 'danger';
+  readonly answer: 'approve' | 'edit';
+  readonly kind?: 'primary';
   readonly ref?: Ref<HTMLButtonElement>;
   readonly onClick: () => unknown;
   readonly children: ReactNode;

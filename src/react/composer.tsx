@@ -1,11 +1,17 @@
-import { useId, useState, type ReactElement, type RefObject } from 'react';
+import { useId, useRef, useState, type ReactElement, type RefObject } from 'react';
+import type { SentFile } from '../ui/sources/session-actions.ts';
+import { AttachmentList } from './attachment-list.tsx';
 import { Glyph } from './glyph.tsx';
 import { part } from './part.ts';
+import type { AttachmentLimits } from './read-attachments.ts';
 import { useUi } from './ui-context.ts';
+import { useAttachments } from './use-attachments.ts';
 import { useComposer } from './use-composer.ts';
 
 export interface ComposerProps {
-  readonly onSend: (text: string) => unknown;
+  readonly onSend: (text: string, files?: readonly SentFile[]) => unknown;
+  /** Limits of images and files. Absent: none can be attached. */
+  readonly attachments?: AttachmentLimits | undefined;
   /** Why the user cannot send now; null if they can. The draft stays. */
   readonly blockedBy: string | null;
   /** Stops the run. Given while it can be stopped. */
@@ -32,7 +38,21 @@ export function Composer(props: ComposerProps): ReactElement {
   const { onSend, blockedBy, onStop, isStopping = false, placeholder, fieldRef } = props;
   const { labels } = useUi();
   const isBlocked = blockedBy !== null;
-  const { text, setText, canSend, onSubmit, field } = useComposer({ onSend, isBlocked, fieldRef });
+  const limits = isBlocked ? null : (props.attachments ?? null);
+  const attachments = useAttachments(limits);
+  const { files, clear, area, isOver, add } = attachments;
+  const send = (message: string): void => {
+    if (files.length === 0) onSend(message);
+    else onSend(message, files);
+    clear();
+  };
+  const { text, setText, canSend, onSubmit, field } = useComposer({
+    onSend: send,
+    isBlocked,
+    hasMore: files.length > 0,
+    fieldRef,
+  });
+  const chooser = useRef<HTMLInputElement>(null);
   const { draft = null, note, isLocked = false } = props;
   const [taken, setTaken] = useState<typeof draft>(null);
   if (draft !== taken) {
@@ -41,7 +61,14 @@ export function Composer(props: ComposerProps): ReactElement {
   }
   const id = useId();
   return (
-    <form {...part('composer')} data-blocked={isBlocked || undefined} onSubmit={onSubmit}>
+    <form
+      {...part('composer')}
+      data-blocked={isBlocked || undefined}
+      data-over={isOver || undefined}
+      onSubmit={onSubmit}
+      {...area}
+    >
+      {limits && <AttachmentList attachments={attachments} limits={limits} />}
       <label htmlFor={`${id}-text`} {...part('composer-label')} style={hidden}>
         {labels.message}
       </label>
@@ -58,6 +85,32 @@ export function Composer(props: ComposerProps): ReactElement {
         <p id={`${id}-why`} {...part('composer-why')} style={text === '' ? hidden : undefined}>
           {blockedBy}
         </p>
+      )}
+      {limits && (
+        <>
+          <input
+            ref={chooser}
+            type="file"
+            multiple
+            hidden
+            aria-label={labels.attach}
+            onChange={(event) => {
+              add(Array.from(event.target.files ?? []));
+              event.target.value = '';
+            }}
+          />
+          <button
+            type="button"
+            {...part('button')}
+            data-kind="icon"
+            data-key="attach"
+            aria-label={labels.attach}
+            title={labels.attach}
+            onClick={() => chooser.current?.click()}
+          >
+            <Glyph name="attach" />
+          </button>
+        </>
       )}
       {note !== undefined && <span {...part('composer-note')}>{note}</span>}
       {onStop && (

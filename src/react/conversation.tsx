@@ -26,7 +26,7 @@ export interface ConversationProps {
 
 const noActions: readonly SessionAction[] = [];
 
-/** Whether the row says why the session stands still now: the last stop, with nothing after it. */
+/** Whether the row says why the session does not continue now: the last stop, with nothing after it. */
 const isStop = (
   { id, metadata }: UiMessage,
   stop: UiStop | null,

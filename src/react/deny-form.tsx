@@ -1,49 +1,58 @@
-import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
-import { EditorForm, type EditorFormProps } from './editor-form.tsx';
-import { enter } from './enter-form.ts';
+import { useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
 
-export interface DenyFormProps extends Pick<EditorFormProps, 'isSending' | 'aside' | 'onCancel'> {
+export interface DenyFormProps {
+  readonly isSending: boolean;
+  /** Text of the button. Default: `labels.deny`. */
+  readonly label?: string;
+  /** Whether there is nothing to deny. */
+  readonly isBlocked?: boolean;
   readonly onDeny: (reason: string) => void;
 }
 
-/** Asks why the call is denied: the model reads the reason. Escape leaves without an answer. */
-export function DenyForm({ onDeny, ...form }: DenyFormProps): ReactElement {
+/** Denies with a reason, which the model reads: without one, the field gets the focus. */
+export function DenyForm({ onDeny, isSending, label, isBlocked }: DenyFormProps): ReactElement {
   const { labels } = useUi();
   const [reason, setReason] = useState('');
+  const [isTried, setTried] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const id = useId();
-  useEffect(() => enter(field.current), []);
   const isBlank = reason.trim() === '';
-  const submit = (): void => {
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
     if (isBlank) field.current?.focus();
-    else onDeny(reason.trim());
+    else if (!isSending && !isBlocked) onDeny(reason.trim());
   };
   return (
-    <EditorForm
-      {...form}
-      submitLabel={labels.deny}
-      kind="danger"
-      isBlocked={isBlank}
-      onSubmit={submit}
-    >
-      <div {...part('reason')}>
-        <label htmlFor={`${id}-reason`}>{labels.denyReason}</label>
-        <input
-          ref={field}
-          id={`${id}-reason`}
-          {...part('input')}
-          value={reason}
-          required
-          autoComplete="off"
-          aria-describedby={`${id}-hint`}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <p id={`${id}-hint`} {...part('note')}>
-          {labels.denyHint}
-        </p>
-      </div>
-    </EditorForm>
+    <form {...part('deny')} onSubmit={submit}>
+      <input
+        ref={field}
+        {...part('input')}
+        value={reason}
+        dir="auto"
+        autoComplete="off"
+        aria-label={labels.denyReason}
+        aria-required
+        aria-invalid={(isTried && isBlank) || undefined}
+        placeholder={labels.denyHint}
+        data-key="deny"
+        onChange={(event) => setReason(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.stopPropagation();
+          setReason('');
+          field.current?.blur();
+        }}
+      />
+      <button
+        type="submit"
+        {...part('button')}
+        data-kind="danger"
+        aria-disabled={isBlank || isSending || isBlocked || undefined}
+      >
+        {label ?? labels.deny}
+      </button>
+    </form>
   );
 }

@@ -9,7 +9,9 @@ import type { InputFieldProblem } from '../ui/input-fields.ts';
 import { eventText } from '../ui/event-text.ts';
 import type { UiEvent } from '../ui/ui-message.ts';
 import type { ArgumentChange } from './argument-fields.ts';
+import { attachmentProblemText } from './attachment-problem-text.ts';
 import { inputProblemText } from './input-problem-text.ts';
+import type { AttachmentLimits, AttachmentProblem } from './read-attachments.ts';
 
 /** All texts of the components. Pass your own for another language. */
 export interface AgentLabels {
@@ -36,6 +38,8 @@ export interface AgentLabels {
   readonly loading: string;
   /** Text beside the button that shows the summary of earlier messages. */
   readonly summary: string;
+  readonly showSummary: string;
+  readonly hideSummary: string;
   readonly cut: string;
   /** Says what happened between messages, such as a stop and a grant. */
   readonly event: (event: UiEvent) => string;
@@ -44,6 +48,22 @@ export interface AgentLabels {
   /** Text about hidden values, from JSON pointers to them; `''` means anywhere. */
   readonly hiddenArgs: (places: readonly string[]) => string;
   readonly approve: string;
+  /** Title of a table of calls of one tool. */
+  readonly allowMany: (count: number, tool: string) => string;
+  readonly approveSelected: (count: number) => string;
+  readonly denySelected: (count: number) => string;
+  readonly selectAll: string;
+  readonly selectCall: (name: string) => string;
+  readonly agentColumn: string;
+  readonly editShort: string;
+  readonly sameForAll: (count: number) => string;
+  /** Says how many arguments have no column. */
+  readonly moreArguments: (count: number) => string;
+  readonly reviewEach: string;
+  readonly reviewTogether: string;
+  readonly answerAll: (count: number) => string;
+  /** Offers to approve later calls of the tool too. */
+  readonly alwaysAllow: (tool: string) => string;
   readonly approveAll: (count: number) => string;
   readonly approveEdited: string;
   readonly edit: string;
@@ -103,6 +123,11 @@ export interface AgentLabels {
   readonly placeholder: string;
   readonly placeholderStopped: string;
   readonly send: string;
+  /** Button that chooses images and files. */
+  readonly attach: string;
+  readonly attachments: string;
+  readonly removeFile: (name: string) => string;
+  readonly notAttached: (problem: AttachmentProblem, limits: AttachmentLimits) => string;
   readonly busy: string;
   readonly answerFirst: string;
   readonly answerQuestion: string;
@@ -165,12 +190,29 @@ export const defaultLabels: AgentLabels = {
   showLines: (lines) => `Show all ${countText(lines)} lines`,
   loading: 'Loading…',
   summary: 'The whole conversation is kept. The model is sent a summary.',
+  showSummary: 'Show summary',
+  hideSummary: 'Hide summary',
   cut: 'Only the beginning is shown.',
   event: eventText,
   approvalTitle: (tool) => `Run ${tool}?`,
   hiddenArgs: (places) => `${hiddenText(places) ?? ''} The tool gets the hidden values.`,
   approvalHint: 'Nothing has run yet. The tool runs only if you approve it.',
   approve: 'Approve',
+  allowMany: (count, tool) => `Allow ${countText(count)} ${tool} calls?`,
+  approveSelected: (count) => `Approve ${countText(count)} selected`,
+  denySelected: (count) => `Deny ${countText(count)} selected`,
+  selectAll: 'Select all',
+  selectCall: (name) => `Select ${name}`,
+  agentColumn: 'agent',
+  editShort: 'Edit',
+  sameForAll: (count) => `Same for all ${countText(count)}:`,
+  moreArguments: (count) =>
+    count === 1 ? '1 more argument differs.' : `${countText(count)} more arguments differ.`,
+  reviewEach: 'Review one by one',
+  reviewTogether: 'Show as a table',
+  answerAll: (count) =>
+    `The run continues when all ${countText(count)} are answered. Calls you leave unchecked stay open.`,
+  alwaysAllow: (tool) => `Always allow ${tool} in this session`,
   approveAll: (count) => `Approve all ${countText(count)}`,
   approveEdited: 'Approve with changes',
   edit: 'Edit arguments',
@@ -187,8 +229,8 @@ export const defaultLabels: AgentLabels = {
   notAnObject: 'Arguments must be an object, such as { "id": 7 }.',
   cancel: 'Cancel',
   deny: 'Deny',
-  denyReason: 'Why not?',
-  denyHint: 'The assistant reads this and can try something else.',
+  denyReason: 'Reason for denying',
+  denyHint: 'Reason for denying (the assistant reads it)',
   answering: 'Sending…',
   answered: 'Approved. The run continues in a moment.',
   denied: 'Denied. The model reads the reason.',
@@ -229,6 +271,10 @@ export const defaultLabels: AgentLabels = {
   placeholder: 'Write a message',
   placeholderStopped: 'Send a new message instead',
   send: 'Send',
+  attach: 'Attach images or files',
+  attachments: 'Attachments',
+  removeFile: (name) => `Remove ${name}`,
+  notAttached: attachmentProblemText,
   busy: 'You can send a message when the run has ended.',
   answerFirst: 'Approve or deny the call above first.',
   answerQuestion: 'Answer the question above first.',

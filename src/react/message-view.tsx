@@ -1,4 +1,5 @@
 import { memo, type MemoExoticComponent, type ReactElement } from 'react';
+import { textBeside } from '../ui/files-text.ts';
 import { shouldRenderAssistantContent } from '../ui/message-rules.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiEvent, UiMessage, UiStatusType } from '../ui/ui-message.ts';
@@ -6,6 +7,7 @@ import { Glyph, type GlyphName } from './glyph.tsx';
 import { part } from './part.ts';
 import { ReasoningView } from './reasoning-view.tsx';
 import { ToolCalls, type ToolCallItem } from './tool-calls.tsx';
+import { ToolFiles } from './tool-files.tsx';
 import { SummaryView } from './summary-view.tsx';
 import { CutNote, useWhole } from './cut-note.tsx';
 import { useUi } from './ui-context.ts';
@@ -60,6 +62,7 @@ export const MessageView: MemoExoticComponent<(props: MessageViewProps) => React
         {reasoning && <ReasoningView text={reasoning} isStreaming={isStreaming} />}
         {(isUser || shouldRenderAssistantContent(message)) && <MessageText message={message} />}
         {calls.length > 0 && <ToolCalls calls={calls} />}
+        {isUser && message.metadata.files && <ToolFiles files={message.metadata.files} />}
         {isUser && <Delivery {...props} />}
       </article>
     );
@@ -67,13 +70,14 @@ export const MessageView: MemoExoticComponent<(props: MessageViewProps) => React
 );
 
 /** Renders plain text with its line breaks; HTML in it stays text. */
-function MessageText({ message }: { readonly message: UiMessage }): ReactElement {
+function MessageText({ message }: { readonly message: UiMessage }): ReactElement | null {
   const { labels, renderText } = useUi();
   const { whole, status, problem, load } = useWhole(message.metadata.content_ref);
-  const text = typeof whole === 'string' ? whole : message.content;
+  const text = typeof whole === 'string' ? whole : textBeside(message);
+  if (text === '') return null;
   return (
     <>
-      <div {...part('text')} style={renderText ? undefined : { whiteSpace: 'pre-wrap' }}>
+      <div {...part('text')} dir="auto" style={renderText ? undefined : { whiteSpace: 'pre-wrap' }}>
         {renderText ? renderText(text) : text}
       </div>
       {status !== 'whole' && <CutNote {...{ status, problem, load }} label={labels.cut} />}

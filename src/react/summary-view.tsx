@@ -1,11 +1,11 @@
-import { useEffect, type ReactElement } from 'react';
+import { useEffect, useState, type ReactElement } from 'react';
 import { CutNote, useWhole } from './cut-note.tsx';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
 
 export interface SummaryViewProps {
   readonly contentRef: string;
-  /** Whether to load it at once. Default: on demand. */
+  /** Whether to load it at once, where something else shows and hides it. Default: on demand. */
   readonly isOpen?: boolean;
 }
 
@@ -13,13 +13,42 @@ export interface SummaryViewProps {
 export function SummaryView({ contentRef, isOpen = false }: SummaryViewProps): ReactElement {
   const { labels } = useUi();
   const { whole, status, problem, load } = useWhole(contentRef);
+  const [isShown, setShown] = useState(true);
   useEffect(() => {
     if (isOpen && status === 'cut') load?.();
   }, [isOpen, status, load]);
-  if (status !== 'whole') return <CutNote {...{ status, problem, load }} label={labels.summary} />;
-  return (
-    <div {...part('summary')} style={{ whiteSpace: 'pre-wrap' }}>
+  const isWhole = status === 'whole';
+  const text = isWhole && isShown && (
+    <div
+      {...part('summary')}
+      role="group"
+      aria-label={labels.summary}
+      tabIndex={0}
+      style={{ whiteSpace: 'pre-wrap' }}
+    >
       {typeof whole === 'string' ? whole : ''}
     </div>
+  );
+  if (isOpen) return text || <CutNote {...{ status, problem, load }} label={labels.summary} />;
+  const hasFailed = status === 'failed';
+  const action = isWhole && isShown ? labels.hideSummary : labels.showSummary;
+  return (
+    <>
+      <p {...part('note')} role={hasFailed ? 'alert' : undefined}>
+        {hasFailed ? labels.failed(problem) : labels.summary}{' '}
+        {load && (
+          <button
+            type="button"
+            {...part('link')}
+            aria-disabled={status === 'loading'}
+            aria-expanded={isWhole && isShown}
+            onClick={isWhole ? () => setShown(!isShown) : load}
+          >
+            {status === 'loading' ? labels.loading : action}
+          </button>
+        )}
+      </p>
+      {text}
+    </>
   );
 }

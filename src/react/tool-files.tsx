@@ -35,7 +35,7 @@ function ToolFile({ file }: { readonly file: UiToolFile }): ReactElement {
       <img {...part('image')} src={`data:${mediaType};base64,${data}`} alt={text} title={text} />
     );
   const href = url === undefined ? null : safeHref(url);
-  if (href === null) return <span>{text}</span>;
+  if (href === null) return <bdi {...part('file')}>{text}</bdi>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer">
       {text}

@@ -45,6 +45,10 @@ export interface AgentSession extends SessionController {
   /** User actions: pending, failed, or done and not yet visible. */
   readonly actions: readonly SessionAction[];
   readonly can: Readonly<Record<ActionKind, boolean>>;
+  /** Whether an approval can be remembered for the session. */
+  readonly canRemember: boolean;
+  /** Whether messages can have images and files. */
+  readonly canAttach: boolean;
   /** What the user may still grant; undefined while it is read, null if it is not known. */
   readonly allowance: GrantAllowance | null | undefined;
   /** Reads the server's conversation. */
@@ -78,7 +82,8 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     if (source) store.renew(source);
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
-  const { send, approve, approveAll, deny, answer, stop, resume, retry } = actions;
+  const { send, approve, approveAll, deny, answer, stop, resume, retry, remembers, attaches } =
+    actions;
   const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
@@ -103,6 +108,8 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
         resume: !!resume,
         retry: !!retry,
       },
+      canRemember: remembers === true,
+      canAttach: attaches === true,
       allowance,
       refresh: store.refresh,
     };
@@ -118,6 +125,8 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
     stop,
     resume,
     retry,
+    remembers,
+    attaches,
     allowance,
   ]);
 }

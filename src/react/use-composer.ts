@@ -12,6 +12,8 @@ import {
 
 export interface ComposerOptions {
   readonly onSend: (text: string) => unknown;
+  /** Whether there is something to send beside the text. */
+  readonly hasMore?: boolean;
   /** Whether sending is blocked. The draft stays. */
   readonly isBlocked: boolean;
   readonly fieldRef?: RefObject<HTMLTextAreaElement | null> | undefined;
@@ -34,13 +36,18 @@ export interface ComposerState {
 }
 
 /** Creates the state of a field that grows with its text: Enter sends, Shift+Enter adds a new line. */
-export function useComposer({ onSend, isBlocked, fieldRef }: ComposerOptions): ComposerState {
+export function useComposer({
+  onSend,
+  isBlocked,
+  hasMore = false,
+  fieldRef,
+}: ComposerOptions): ComposerState {
   const [text, setText] = useState('');
   const own = useRef<HTMLTextAreaElement>(null);
   const ref = fieldRef ?? own;
   useLayoutEffect(() => grow(ref.current), [text, ref]);
 
-  const canSend = !isBlocked && text.trim() !== '';
+  const canSend = !isBlocked && (hasMore || text.trim() !== '');
   const send = (): void => {
     if (!canSend) return;
     onSend(text.trim());

@@ -12,3 +12,11 @@ export {
 export type { ReplayGap } from './replay-gaps.ts';
 export type { ReplayLimits, ReplayOptions } from './replay-options.ts';
 export type { ReplayDifference } from './replay-step.ts';
+export {
+  replaySession,
+  replaySessions,
+  type ReplaySessionOptions,
+  type ReplaySessionsOptions,
+  type SessionReplay,
+  type SessionReplayPage,
+} from './replay-session.ts';

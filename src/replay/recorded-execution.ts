@@ -67,7 +67,7 @@ export function recordedExecution(recorded: Recorded, executionId?: string): Rec
 }
 
 /** Lists the ids of the recorded executions, oldest first. */
-export function executionsIn(recorded: Recorded): readonly string[] {
+function executionsIn(recorded: Recorded): readonly string[] {
   if (!isSession(recorded)) {
     const { id } = recorded.execution;
     return id === '' ? [] : [id];
@@ -105,14 +105,10 @@ function executionOfSession(
   if (!totals) throw unknownExecution(id, executionsIn(recorded));
   const [first] = own;
   const before = first ? all.slice(0, all.indexOf(first)) : all;
-  const doc = documentOf(
-    recorded,
-    totals,
-    own.map(({ step }) => step),
-  );
   return {
-    ...doc,
-    earlier: before.map(({ step }) => step as AgentStep),
+    ...readTotals(totals),
+    steps: readSteps(own.map(({ step }) => step)),
+    earlier: readSteps(before.map(({ step }) => step)),
     messages: messages
       ? Messages.from(messages.flatMap((one) => (one.agentId === '' ? [one.message] : [])))
       : null,
@@ -122,21 +118,20 @@ function executionOfSession(
   };
 }
 
-/** Reads totals and steps as the parts of a state, which checks them and fills in what older releases omitted. */
-function documentOf(
-  { state }: RecordedSession,
-  { execution, info }: { readonly execution: Execution; readonly info: SessionInfo },
-  steps: readonly AgentStepJSON[],
-): Pick<RecordedExecution, 'execution' | 'info' | 'steps'> {
-  const read = AgentState.from({
-    ...empty,
-    status: isOpen(state.status) ? 'in_progress' : state.status,
-    execution,
-    info,
-    steps,
-  });
-  return { execution: read.execution, info: read.info, steps: read.steps.slice(0) };
+/** Reads recorded totals like those of a state, which fills in what older releases omitted. */
+export function readTotals({
+  execution,
+  info,
+}: {
+  readonly execution: Execution;
+  readonly info: SessionInfo;
+}): Pick<RecordedExecution, 'execution' | 'info'> {
+  return AgentState.from({ ...empty, execution, info });
 }
+
+/** Reads recorded steps like those of a state. */
+export const readSteps = (steps: readonly AgentStepJSON[]): readonly AgentStep[] =>
+  AgentState.from({ ...empty, steps }).steps.slice(0);
 
 const empty = AgentState.empty({ agentId: 'replay', now: 0 }).toJSON();
 

@@ -40,5 +40,13 @@ export function changedLimits(limits: AgentLimits, change: ReplayLimits = {}): A
   return { ...rest, ...Object.fromEntries(set) };
 }
 
+/** Returns the limits of an agent as a replay names them. */
+export const limitsIn = (limits: AgentLimits): Required<ReplayLimits> => ({
+  maxSteps: limits.maxSteps ?? null,
+  maxTokens: limits.maxTokens ?? null,
+  maxCost: limits.maxCost ?? null,
+  seconds: (limits.cumulativeTimeout ?? limits.timeout)?.seconds ?? null,
+});
+
 const either = (change: number | null | undefined, recorded: number | undefined) =>
   change === undefined ? recorded : change;

@@ -1,7 +1,7 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
 import { decide } from '../agent/decide.ts';
-import { landingOf } from '../agent/step-draft.ts';
+import { landingOf } from '../agent/landing-of.ts';
 import { msOf } from '../clock.ts';
 import { factsOf } from '../continuation/facts-of.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
@@ -46,6 +46,8 @@ export function judgeStep(
     return { state: at.with(step, judges), outcome: null, difference: 'soft_landing' };
   const model = isChanged ? fallbackChange(at, landing?.step ?? step, judges) : null;
   const time = isChanged ? timeChange(at, step, judges, recorded) : null;
+  if (time === 'none')
+    return { state: at.with(step, judges), outcome: null, difference: 'interrupted' };
   const judged = time?.step ?? model?.step ?? landing?.step ?? step;
   // as in the loop, criteria see the step without its outcome
   const entry: { -readonly [K in keyof AgentStep]: AgentStep[K] } = { ...judged, outcome: null };
@@ -71,7 +73,7 @@ export function judgeStep(
 }
 
 /** Whether two outcomes are the same decision for the same reason. */
-export const isSame = (
+const isSame = (
   a: Pick<ContinuationOutcome, 'shouldContinue' | 'decision' | 'resolvedBy' | 'stopReason'>,
   b: typeof a | null,
 ): boolean =>
@@ -124,9 +126,11 @@ function landingChange(
   const now = landingOf(judges, state, beganAt, judges.deps);
   if (now === landingOf(recorded, state, beganAt, judges.deps)) return null;
   if (now === null) return 'none';
-  const { softLanding: _, ...rest } = step;
+  const { softLanding: was, ...rest } = step;
   const answered = { type: 'final', toolCalls: [], results: [], errors: [] } as const;
-  return { step: { ...rest, softLanding: now, ...(isAnswered(step) && answered) } };
+  return {
+    step: { ...rest, softLanding: now, ...(was === undefined && isAnswered(step) && answered) },
+  };
 }
 
 /** How the step ends if another policy falls back where the recorded one did not, or the reverse. */
@@ -152,13 +156,13 @@ function fallbackChange(
   return { step: { ...rest, failedModels: all, ...(next !== undefined && { fallback: next }) } };
 }
 
-/** What another time limit does to the step: interrupts it, or lets an interrupted one work on. */
+/** What another time limit does to the step: interrupts it, or does not. `none`: it would have worked on. */
 function timeChange(
   at: ReplayedState,
   step: AgentStep,
   judges: Judges,
   recorded: Judges,
-): { readonly step: AgentStep; readonly now: number; readonly isLate: boolean } | null {
+): { readonly step: AgentStep; readonly now: number; readonly isLate: boolean } | 'none' | null {
   const end = endOf(step);
   const began = msOf(step.startedAt) - (step.waitedMs ?? 0);
   const resumed = at.run?.afterStep === step.number - 1 ? msOf(at.run.at) : began;
@@ -171,7 +175,9 @@ function timeChange(
   const left = judges.criteria.remainingMs(state, from, judges.deps);
   const before = recorded.criteria.remainingMs(state, from, judges.deps);
   if (left === before) return null;
-  if (left > before) return isDeadline(step) ? { step, now: end, isLate: false } : null;
+  if (left > before && isDeadline(step))
+    return step.type === 'cut' ? 'none' : { step, now: end, isLate: false };
+  if (left > before) return null;
   if (end - from < left) return null;
   const durationMs = Math.max(0, workedMs + left - (step.waitedMs ?? 0));
   return {

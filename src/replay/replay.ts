@@ -10,7 +10,7 @@ import {
   type Judges,
   type PolicyInUse,
 } from './replay-policy.ts';
-import type { ReplayOptions } from './replay-options.ts';
+import { limitsIn, type ReplayLimits, type ReplayOptions } from './replay-options.ts';
 import { judgeStep, type JudgedStep, type ReplayDifference } from './replay-step.ts';
 import { ReplayedState } from './replayed-state.ts';
 import { recordedExecution, type Recorded, type RecordedExecution } from './recorded-execution.ts';
@@ -51,6 +51,8 @@ export interface ReplayResult {
   /** Number of the step behind which the replay stops; null if it stops at no recorded step. */
   readonly stopsAt: number | null;
   readonly saved: ReplaySavings;
+  /** The limits that the execution began with; null: none. */
+  readonly recordedLimits: Required<ReplayLimits>;
   /** What the record lacks for an exact replay; empty if it is exact. */
   readonly incomplete: readonly ReplayGap[];
 }
@@ -77,6 +79,7 @@ export class Replaying {
   readonly #gaps: ReplayGap[];
   readonly #outcomes: ReplayedStep['replayed'][] = [];
   #policy: PolicyInUse | null = null;
+  #recordedLimits: Required<ReplayLimits> = limitsIn({});
   #judges: { readonly changed: Judges; readonly recorded: Judges } | null = null;
   #end: { readonly step: AgentStep; readonly judged: JudgedStep } | null = null;
 
@@ -104,7 +107,9 @@ export class Replaying {
   #judgesFor(step: AgentStep): { readonly changed: Judges; readonly recorded: Judges } {
     const isNew = step.policy !== undefined || this.#policy === null;
     if (this.#judges && !isNew) return this.#judges;
+    const isFirst = this.#policy === null;
     this.#policy = step.policy ?? assumedPolicy(step);
+    if (isFirst) this.#recordedLimits = limitsIn(this.#policy.limits);
     const recorded = judgesOf(this.#policy, { deps: this.#options.deps ?? {} }, this.#cursor);
     const changed = this.#isChanged
       ? judgesOf(this.#policy, this.#options, this.#cursor)
@@ -130,7 +135,8 @@ export class Replaying {
       firstDifference: end?.step.number ?? null,
       difference: end?.judged.difference ?? null,
       stopsAt: stopsAt ?? null,
-      saved: end && stopsAt !== undefined ? usedBehind(steps, stopsAt) : nothing,
+      saved: end && stopsAt !== undefined ? usageAfter(steps, stopsAt) : nothing,
+      recordedLimits: this.#recordedLimits,
       incomplete: totals ? [...this.#gaps, totals] : this.#gaps,
     };
   }
@@ -150,7 +156,8 @@ export class Replaying {
 
 const nothing: ReplaySavings = { steps: 0, tokens: 0, cost: 0, seconds: 0 };
 
-function usedBehind(steps: readonly AgentStep[], stopsAt: number): ReplaySavings {
+/** Sums what the steps after a number have used. */
+export function usageAfter(steps: readonly AgentStep[], stopsAt: number): ReplaySavings {
   let saved = nothing;
   for (const { number, usage, cost, durationMs, waitedMs = 0 } of steps)
     if (number > stopsAt)

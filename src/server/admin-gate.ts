@@ -18,8 +18,12 @@ export type AdminHook = (
   request: Request,
 ) => Operator | Response | null | Promise<Operator | Response | null>;
 
-/** Returns the name of the operator, or the response of the hook; refuses everyone else. */
-export type AdminGate = (request: Request, requestId: string) => Promise<string | Response>;
+export interface AdminGate {
+  /** Returns the name of the operator, or the response of the hook; refuses everyone else. */
+  enter(request: Request, requestId: string): Promise<string | Response>;
+  /** Whether the request is of an operator. */
+  isOperator(request: Request): Promise<boolean>;
+}
 
 export function adminGate(hook: AdminHook, { report }: Reporter): AdminGate {
   if (typeof hook !== 'function')
@@ -28,17 +32,27 @@ export function adminGate(hook: AdminHook, { report }: Reporter): AdminGate {
       hook,
       'a function that returns the operator of a request',
     );
-  return async (request, requestId) => {
-    let found: string | Response | null;
-    try {
-      found = operatorOf(await hook(request));
-      if (request.bodyUsed && !isResponse(found)) throw bodyTaken();
-    } catch (error) {
-      report(error, request);
-      throw internalFault(requestId);
-    }
-    if (found === null) throw new ApiRefusal('forbidden', 'This path is for operators.');
-    return found;
+  return {
+    async enter(request, requestId) {
+      let found: string | Response | null;
+      try {
+        found = operatorOf(await hook(request));
+        if (request.bodyUsed && !isResponse(found)) throw bodyTaken();
+      } catch (error) {
+        report(error, request);
+        throw internalFault(requestId);
+      }
+      if (found === null) throw new ApiRefusal('forbidden', 'This path is for operators.');
+      return found;
+    },
+    async isOperator(request) {
+      try {
+        return typeof operatorOf(await hook(request)) === 'string';
+      } catch (error) {
+        report(error, request);
+        return false;
+      }
+    },
   };
 }
 

@@ -29,12 +29,14 @@ import { evalRoutes } from './routes/eval-routes.ts';
 import { controlRoutes } from './routes/control-routes.ts';
 import { exportRoute } from './routes/export-route.ts';
 import { historyRoutes } from './routes/history-routes.ts';
+import { replayRoutes } from './routes/replay-routes.ts';
 import { payloadRoutes } from './routes/payload-routes.ts';
 import { infoRoutes } from './routes/info-routes.ts';
 import { mcpRoute } from './routes/mcp-route.ts';
+import { overviewRoutes } from './routes/overview-routes.ts';
 import { eventRoute, pusherRoute } from './routes/live-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
-import { serverInfo } from './server-info.ts';
+import { messageLimit, serverInfo } from './server-info.ts';
 import type { AgentServer, AgentServerOptions } from './server-options.ts';
 import { siteRules } from './site-rules.ts';
 
@@ -51,6 +53,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const { rateLimit = { requests: 600, seconds: 60 }, maxStreams = 20 } = options;
   const basePath = checkedBase(options.basePath ?? '/api');
   const maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? 1_048_576);
+  const maxMessageBytes = messageLimit(options);
   const config = options.broadcast ?? BroadcastConfig.debug(largeResults);
   const { grants } = options;
   const caps = grants === undefined ? {} : { grants: checkedPolicy('agentServer grants', grants) };
@@ -58,6 +61,8 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
   const admins = options.admin === undefined ? null : adminGate(options.admin, errors);
+  const isOperator = async (request: Request): Promise<boolean> =>
+    (await admins?.isOperator(request)) ?? false;
   if (options.evals && !admins)
     throw invalidOption(
       'agentServer evals',
@@ -79,9 +84,11 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     headers: { 'cache-control': 'no-store, no-transform' },
   });
   const routes: readonly Route[] = [
-    ...infoRoutes(serverInfo(options), () => openapi),
-    ...sessionRoutes(runtime, caps, errors.report),
+    ...infoRoutes(serverInfo(options), isOperator, () => openapi),
+    ...sessionRoutes(runtime, caps),
+    ...overviewRoutes(runtime),
     ...historyRoutes(runtime, caps, config),
+    ...replayRoutes(runtime),
     exportRoute(runtime),
     ...payloadRoutes(runtime),
     eventRoute(events, streams),
@@ -114,7 +121,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     if (!ready) throw wrongMethod(path);
     const { route } = ready;
     if (route.method !== 'GET') site.check(request);
-    const enter = route.isAdmin ? admins : gate.enter;
+    const enter = route.isAdmin ? admins?.enter : gate.enter;
     const name = route.isOpen ? '' : await enter?.(request, requestId);
     if (name === undefined) throw noPath();
     if (isResponse(name)) return withHeaders(name, headers);
@@ -125,7 +132,11 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     const { id, callId } = path;
     const work = async (): Promise<unknown> => {
       const ownBody = route.bodyTypes === undefined ? ready.body : null;
-      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes, caller)) : {};
+      const body = ownBody
+        ? await ownBody.body(
+            await readBody(request, route.takesFiles ? maxMessageBytes : maxBodyBytes, caller),
+          )
+        : {};
       return route.handle({ request, owner, by, id, callId, query, body });
     };
     const said = await (route.isOpen ? work() : turns(caller, work));

@@ -1,6 +1,9 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { JsonObject } from '../json.ts';
+import type { Attention } from '../sessions/attention.ts';
+import type { AttentionCounts, SessionOverview } from '../sessions/session-overview.ts';
+import type { SessionMatch } from '../trace/search-sessions.ts';
 import type { SessionImport } from '../sessions/imported-session.ts';
 import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session } from '../sessions/session.ts';
@@ -14,7 +17,11 @@ export interface ServerInfo {
   readonly owner: string;
   /** Name of the store, such as `SQLite`. */
   readonly store: string | null;
+  /** Bytes that the images and files of one message may have. */
+  readonly maxAttachmentBytes: number;
   readonly agents: readonly AgentInfo[];
+  /** Whether the request may also use the routes for operators. */
+  readonly isOperator: boolean;
 }
 
 export interface AgentInfo {
@@ -55,14 +62,45 @@ export interface SessionSummary {
   readonly executionId: string | null;
   readonly messageCount: number;
   readonly stepCount: number;
+  /** Cost of the whole session; null if a price is not known. */
+  readonly cost: number | null;
+  /** Model of its newest finished or paused run; null if it is not known. */
+  readonly model: string | null;
+  /** Number of failed model calls and tool calls of that run. */
+  readonly errors: number;
+  /** Why it needs a person; null if it does not. */
+  readonly attention: Attention | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Set if the session was imported: it is read-only. */
   readonly imported?: SessionImport;
 }
 
+/** A page of sessions: `GET /sessions`. */
+export interface SessionListPage {
+  readonly sessions: readonly SessionSummary[];
+  /** Why a search found each session, by id. */
+  readonly matches: Readonly<Record<string, SessionMatch>>;
+  readonly cursor: string | null;
+  /** Number of sessions that match, up to 1,000; null if it was not asked for, or is not known. */
+  readonly total: number | null;
+}
+
+/** A session as operators see it: nothing of its conversation, so `title` is null. */
+export interface OperatorSummary extends SessionSummary {
+  readonly owner: string;
+}
+
+/** Charts over the sessions of an owner: `GET /overview`. */
+export interface Overview extends SessionOverview {
+  readonly attention: AttentionCounts;
+}
+
 /** A session with its last outcome: `GET /sessions/{id}`. */
-export interface SessionDetail extends Omit<Session, 'outcome' | 'owner' | 'status'> {
+export interface SessionDetail extends Omit<
+  Session,
+  'outcome' | 'owner' | 'status' | 'run' | 'attention'
+> {
   /** Status, with the names of live updates. */
   readonly status: BroadcastStatus;
   readonly reason: string;

@@ -85,8 +85,11 @@ const seenAs = (value: JsonValue): string =>
     ? `a text of ${value.length} characters`
     : show(value);
 
-const typed = (text: string, schema: JsonSchema): JsonValue =>
-  schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+const typed = (text: string, { type }: JsonSchema): JsonValue =>
+  (type === 'integer' && /^-?\d{1,15}$/.test(text)) ||
+  (type === 'number' && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text))
+    ? Number(text)
+    : text;
 
 function invalid(problems: readonly Problem[]): ApiRefusal {
   const words = problems.map(

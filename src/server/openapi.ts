@@ -6,6 +6,8 @@ import { adminSchemas } from './schemas/admin-schemas.ts';
 import { evalSchemas } from './schemas/eval-schemas.ts';
 import { continuationSchemas } from './schemas/continuation-schemas.ts';
 import { historySchemas } from './schemas/history-schemas.ts';
+import { replaySchemas } from './schemas/replay-schemas.ts';
+import { overviewSchemas } from './schemas/overview-schemas.ts';
 import { payloadSchemas } from './schemas/payload-schemas.ts';
 import { messageSchemas } from './schemas/message-schemas.ts';
 import { sessionSchemas } from './schemas/session-schemas.ts';
@@ -61,6 +63,8 @@ export function openapiOf(
         ...sessionSchemas,
         ...continuationSchemas,
         ...historySchemas,
+        ...replaySchemas,
+        ...overviewSchemas,
         ...payloadSchemas,
         ...messageSchemas,
         ...(hasAdmin && adminSchemas),

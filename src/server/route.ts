@@ -39,6 +39,8 @@ interface RouteOf<Query, Body> {
   /** Whether the body names a session, so that it may not be found. */
   readonly isOfSession?: true;
   readonly query?: FieldsOf<Query>;
+  /** Whether the body may hold the images and files of a message, up to `maxMessageBytes`. */
+  readonly takesFiles?: true;
   /** Fields of a JSON body. */
   readonly body?: FieldsOf<Body>;
   /** Rules over several fields; their descriptions are part of the document. */

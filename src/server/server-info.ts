@@ -1,17 +1,39 @@
 import type { AnyAgent } from '../agent/agent.ts';
+import { whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { AgentEntry } from './agent-entry.ts';
 import type { AgentInfo, ServerInfo } from './api.ts';
 import { version } from './version.ts';
 
-/** Creates the part of `/info` that does not depend on the owner, once. */
+/** Bytes of a message that are kept for its text. */
+const TEXT_BYTES = 65_536;
+
+/** Returns the maximum bytes of a body with a message. */
+export const messageLimit = ({
+  maxBodyBytes = 1_048_576,
+  maxMessageBytes,
+}: {
+  readonly maxBodyBytes?: number;
+  readonly maxMessageBytes?: number;
+}): number => whole('maxMessageBytes', maxMessageBytes ?? Math.max(3_500_000, maxBodyBytes));
+
+/** Creates the part of `/info` that does not depend on the request, once. */
 export function serverInfo(options: {
   readonly name?: string;
   readonly store?: string;
   readonly agents?: readonly (AnyAgent | AgentEntry)[];
-}): Omit<ServerInfo, 'owner'> {
+  readonly maxBodyBytes?: number;
+  readonly maxMessageBytes?: number;
+}): Omit<ServerInfo, 'owner' | 'isOperator'> {
   const { name = 'onward', store = null, agents = [] } = options;
-  return defaultRedactor.value({ name, version, store, agents: agents.map(agentInfo) });
+  const maxAttachmentBytes = Math.floor(((messageLimit(options) - TEXT_BYTES) * 3) / 4);
+  return defaultRedactor.value({
+    name,
+    version,
+    store,
+    maxAttachmentBytes: Math.max(0, maxAttachmentBytes),
+    agents: agents.map(agentInfo),
+  });
 }
 
 function agentInfo(given: AnyAgent | AgentEntry): AgentInfo {

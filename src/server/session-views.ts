@@ -2,9 +2,12 @@ import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/ag
 import { outcomeWithFacts } from '../continuation/with-facts.ts';
 import type { Session } from '../sessions/session.ts';
 import { reasonText, stopSentenceOf } from '../trace/index.ts';
-import type { SessionDetail, SessionSummary } from './api.ts';
+import type { OperatorSummary, SessionDetail, SessionSummary } from './api.ts';
 
-export const wireStatus = ({ status, stopReason }: Session): BroadcastStatus =>
+export const wireStatus = ({
+  status,
+  stopReason,
+}: Pick<Session, 'status' | 'stopReason'>): BroadcastStatus =>
   statusFacts(status, stopReason).broadcast;
 
 /** Maps a status of the wire to that of the store; the reason distinguishes `stopped` and `cancelled`. */
@@ -20,7 +23,7 @@ export const storedStatus: Readonly<Record<BroadcastStatus, AgentStatus>> = {
 
 export function summaryOf(session: Session): SessionSummary {
   const { id, agent, title, executionId, messageCount, stepCount, createdAt, updatedAt } = session;
-  const { phase, error, parkedAt, tries, imported } = session;
+  const { phase, error, parkedAt, tries, info, run, attention = null, imported } = session;
   return {
     id,
     agent,
@@ -38,14 +41,25 @@ export function summaryOf(session: Session): SessionSummary {
     executionId,
     messageCount,
     stepCount,
+    cost: info.cost,
+    model: run?.model ?? null,
+    errors: run?.errors ?? 0,
+    attention,
     createdAt,
     updatedAt,
     ...(imported && { imported }),
   };
 }
 
+/** Returns what operators see of a session: nothing of its conversation. */
+export const operatorSummaryOf = (session: Session): OperatorSummary => ({
+  ...summaryOf(session),
+  title: null,
+  owner: session.owner,
+});
+
 export function detailOf(session: Session): SessionDetail {
-  const { owner: _owner, outcome, ...rest } = session;
+  const { owner: _owner, outcome, run: _run, attention: _attention, ...rest } = session;
   return {
     ...rest,
     status: wireStatus(session),

@@ -193,7 +193,7 @@ async function decide(
   const said = await store.decide(row.id, {
     executionId: row.executionId ?? '',
     callId,
-    body: await plainBody(store, answer),
+    body: await plainBody(store, { ...answer, ...lookup.agentNamed(row.agent)?.trace() }),
     at: isoTime(clock.now()),
     ...(!isNamed && { ifUnambiguous: true }),
   });

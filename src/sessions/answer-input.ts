@@ -28,7 +28,12 @@ export async function answerInput(
     const said = await lookup.store.decide(row.id, {
       executionId: row.executionId ?? '',
       callId: inputId,
-      body: await plainBody(lookup.store, { answer, by, at }),
+      body: await plainBody(lookup.store, {
+        answer,
+        by,
+        at,
+        ...lookup.agentNamed(row.agent)?.trace(),
+      }),
       at,
     });
     if (said === 'accepted') {

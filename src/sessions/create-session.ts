@@ -8,14 +8,16 @@ import { plainBody } from './row-writer.ts';
 import { idTaken } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { CreateOptions } from './session-options.ts';
+import type { NewSessionRow, SessionRow } from './session-rows.ts';
+import { newRow, shownRow } from './stores/session-rules.ts';
 import { titleOf } from './session-title.ts';
 import { headState, wholeConversation, type StateHeader } from './state-rows.ts';
 
-/** Stores a new session. Returns its id. */
+/** Stores a new session. Returns its row. */
 export async function createSession(
   lookup: SessionLookup,
   options: CreateOptions,
-): Promise<string> {
+): Promise<SessionRow> {
   const { store, clock } = lookup;
   const owner = checkedOwner(options.owner);
   const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
@@ -32,7 +34,7 @@ export async function createSession(
     ...(messages.length > 0 && { seed: messages.toJSON() }),
     state: headState(state, wholeConversation),
   };
-  const isNew = await store.create({
+  const row: NewSessionRow = {
     id,
     owner,
     agent,
@@ -42,9 +44,9 @@ export async function createSession(
     head: await plainBody(store, head),
     messageCount: 0,
     stepCount: 0,
-  });
-  if (!isNew) throw idTaken(id);
-  return id;
+  };
+  if (!(await store.create(row))) throw idTaken(id);
+  return shownRow(newRow(row), false);
 }
 
 /** Largest metadata, in bytes of JSON. Limited because each page of a list reads it. */

@@ -3,17 +3,15 @@ import { AgentError } from '../errors/agent-error.ts';
 import { isNumbered, type AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote, type EventOutlet } from '../events/event-outlet.ts';
 import { CommitBatch, commitOf, type StagedEvent } from './commit-batch.ts';
-import type { Stay } from './quarantine.ts';
+import { withFields, withoutArgs } from './event-notes.ts';
 import { RequestWriter } from './requests/request-writer.ts';
 import { RowWriter } from './row-writer.ts';
 import type { RunSignals } from './run-signals.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { SessionListeners } from './session-listeners.ts';
-import type { SessionRow } from './session-rows.ts';
-import type { SessionOrigin } from './state-rows.ts';
 import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
-import type { StateHeader } from './state-rows.ts';
-import type { DurableAgent } from '../agent/durable-agent.ts';
+import { runRow } from './run-row.ts';
+import type { WrittenExecution } from './written-execution.ts';
 import type { SessionWorker } from './session-worker.ts';
 import { isRefusedValue } from './stores/store-errors.ts';
 
@@ -28,28 +26,6 @@ const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
   'ToolCallStarted',
   'StreamDiscarded',
 ]);
-
-/** An execution and the position from which its writer continues. */
-export interface WrittenExecution {
-  /** The session as the last commit left it. */
-  readonly row: SessionRow;
-  readonly executionId: string;
-  /** Whether the execution begins now. Its log is empty, and its first event names the previous execution. */
-  readonly isNew: boolean;
-  /** Salt that makes the names of large values impossible to guess. */
-  readonly salt: string;
-  readonly title?: string | undefined;
-  /** Where the session was forked from. */
-  readonly origin?: SessionOrigin | undefined;
-  /** Prompt and tools; null: those of the header stay. */
-  readonly definition: DurableAgent['definition'] | null;
-  /** What the header names: the stored definition and frame of requests. */
-  readonly named?: Pick<StateHeader, 'definition' | 'requestFrame'>;
-  /** Whether to keep the last text of the model out of the log: this process lacks the redactor of its agent. */
-  readonly hidesText?: boolean;
-  /** The session's stay in this process. A step that it runs alone ends its quarantine. */
-  readonly stay?: Stay;
-}
 
 /**
  * Writes one execution to the store, in order. Rows that are staged in the same tick go into one commit. Listeners get
@@ -160,8 +136,7 @@ export class ExecutionWriter implements EventOutlet {
 
   /** Resolves when everything staged up to now is in the store. */
   commit(): Promise<void> {
-    const { failure } = this.signals;
-    if (failure) return Promise.reject(failure);
+    if (this.signals.failure) return Promise.reject(this.signals.failure);
     const batch = this.#batch;
     if (batch.written === null) {
       batch.written = this.#tail.then(() => this.#write(batch));
@@ -235,15 +210,19 @@ export class ExecutionWriter implements EventOutlet {
       // caused by the content: another try would fail the same way
       throw AgentError.is(error, 'state_too_large') ? error : notWritable(error);
     });
-    const { done, end, blobs = [] } = commit;
     const isCleared = stay?.isAlone === true && parts.some(({ hasWholeStep }) => hasWholeStep);
     if (isCleared) commit.endsQuarantine = true;
-    if (done !== undefined || end !== undefined) commit.at = isoTime(this.#clock.now());
-    if (end !== undefined) signals.isEnding = true;
+    if (commit.done !== undefined || commit.end !== undefined)
+      commit.at = isoTime(this.#clock.now());
+    if (commit.end !== undefined) {
+      signals.isEnding = true;
+      const run = await runRow(parts, this, commit.at ?? '');
+      if (run) commit.run = run;
+    }
     const receipt = await this.#sent(commit);
     this.#revision += 1;
     this.receipt = receipt;
-    rows.stored(blobs);
+    rows.stored(commit.blobs ?? []);
     for (const part of parts) part.keep();
     if (isCleared) stay.share();
     if (receipt.stopReason !== null || receipt.pauseReason !== null) signals.signalled(receipt);
@@ -290,14 +269,3 @@ export class ExecutionWriter implements EventOutlet {
     if (this.execution.definition !== null) this.#definition = null;
   }
 }
-
-const withFields = (note: EventNote, fields: object): EventNote => ({
-  ...note,
-  fields: { ...note.fields, ...fields },
-});
-
-/** Replaces the arguments in an event: they may be the value that cannot be written. */
-const withoutArgs = (note: EventNote): EventNote =>
-  'args' in note.fields
-    ? withFields(note, { args: { omitted: 'The arguments could not be stored.' } })
-    : note;

@@ -10,7 +10,7 @@ import { FairList, type FairListLimits, type Running } from './fair-list.ts';
 
 /** Limits on the sessions that a process works on at the same time. */
 export interface ConcurrencyOptions {
-  /** Most sessions at the same time. Default 50. */
+  /** Most sessions at the same time. Default of `inProcessQueue` 500, of `bullQueue` 50. */
   readonly concurrency?: number;
   /** Most sessions of one owner. Default: no limit. */
   readonly maxPerOwner?: number;
@@ -26,7 +26,7 @@ export interface InProcessQueueOptions extends ConcurrencyOptions {
 /** Creates the default queue, in memory. Owners take turns, and a session has one turn at a time. */
 export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQueue {
   const maxWaiting = whole('inProcessQueue maxWaiting', options.maxWaiting ?? 10_000);
-  return localQueue(checkedLimits('inProcessQueue', options), maxWaiting);
+  return localQueue(checkedLimits('inProcessQueue', { concurrency: 500, ...options }), maxWaiting);
 }
 
 /** The part of a shared queue that runs in this process. */

@@ -10,7 +10,10 @@ export interface LeaseTimes {
   readonly leaseMs: number;
   /** How often leases are renewed, in milliseconds. Default 5,000. */
   readonly heartbeatMs: number;
-  /** How often the store is polled for stop and pause requests of other processes, in milliseconds. Default 400. */
+  /**
+   * How often the store is polled for stop and pause requests of other processes, in milliseconds. Default 400; 2,000
+   * with a bus, which reports them.
+   */
   readonly signalMs: number;
 }
 
@@ -20,9 +23,15 @@ const defaultLeaseTimes: LeaseTimes = {
   signalMs: 400,
 };
 
+/** Default of `signalMs` with a bus. */
+const BUS_SIGNAL_MS = 2_000;
+
 /** Fills in defaults and checks that a lease lasts at least two heartbeats. */
-export function checkedLeaseTimes(given: Partial<LeaseTimes> = {}): LeaseTimes {
-  const times = { ...defaultLeaseTimes, ...given };
+export function checkedLeaseTimes(
+  given: Partial<LeaseTimes> = {},
+  hasBus: boolean = false,
+): LeaseTimes {
+  const times = { ...defaultLeaseTimes, ...(hasBus && { signalMs: BUS_SIGNAL_MS }), ...given };
   for (const [name, ms] of Object.entries(times)) positive(`lease ${name}`, ms);
   const { leaseMs, heartbeatMs } = times;
   if (leaseMs >= 2 * heartbeatMs) return times;

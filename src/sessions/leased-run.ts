@@ -123,6 +123,7 @@ export class LeasedRun {
       isNew: task.kind === 'run',
       salt,
       title: title ?? this.#titleOf(loaded, task),
+      ...(this.#known && { model: this.#known.model }),
       origin,
       // without the agent, the prompt and tools that the model got stay as they were
       definition: this.#known === null ? null : this.#agent.definition,
@@ -153,7 +154,14 @@ export class LeasedRun {
     if (deps === null) return this.#isToEnd ? this.#end(run) : undefined;
     const { owner } = this.#row;
     const { executionId, traceparent } = task;
-    const origin = { sessionId: this.#row.id, ...(traceparent !== undefined && { traceparent }) };
+    const answeredIn = [...answers.values(), ...givenInputs.values()].flatMap((answer) =>
+      answer.traceparent === undefined ? [] : [answer.traceparent],
+    );
+    const origin = {
+      sessionId: this.#row.id,
+      ...(traceparent !== undefined && { traceparent }),
+      ...(answeredIn.length > 0 && { answeredIn }),
+    };
     const options = { journal, deps, owner, origin, signal: this.#signals.abortSignal };
     try {
       if (task.kind === 'run')

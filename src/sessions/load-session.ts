@@ -82,17 +82,18 @@ class Loading {
     agents: readonly AgentRow[],
     callId: string | null,
   ): Promise<{ readonly json: AgentStateJSON; readonly frame: AgentFrame }> {
-    const { messages, compactions, offset, leading } = seed
-      ? newConversation(seed)
-      : await loadConversation(this.#reader, this.#window, {
-          sessionId: this.#sessionId,
-          agentId: key,
-          messageCount: counts.messageCount,
-          compactionCount: made,
-          firstNeeded: this.#needsAll(state.status)
-            ? state.execution.firstMessage
-            : counts.messageCount,
-        });
+    const { messages, compactions, offset, leading } =
+      seed || counts.messageCount === 0
+        ? newConversation(seed ?? [])
+        : await loadConversation(this.#reader, this.#window, {
+            sessionId: this.#sessionId,
+            agentId: key,
+            messageCount: counts.messageCount,
+            compactionCount: made,
+            firstNeeded: this.#needsAll(state.status)
+              ? state.execution.firstMessage
+              : counts.messageCount,
+          });
     const steps = (await this.#steps(key, state, counts)).map((step) =>
       step.executionId === forkedFrom ? { ...step, executionId: state.execution.id } : step,
     );
@@ -145,6 +146,7 @@ class Loading {
     { execution, status }: StateHeader['state'],
     { stepCount }: Counts,
   ): Promise<readonly AgentStepJSON[]> {
+    if (stepCount === 0) return [];
     const range = this.#needsAll(status)
       ? { from: Math.max(0, stepCount - execution.stepCount) }
       : { from: Math.max(0, stepCount - 1) };

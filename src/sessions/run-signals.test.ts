@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HandoverSignal } from '../agent/run.ts';
+import { HandoverSignal } from '../agent/abort-reasons.ts';
 import { RunSignals } from './run-signals.ts';
 import { stopText } from './stop-note.ts';
 

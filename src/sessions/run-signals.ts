@@ -1,4 +1,4 @@
-import { HandoverSignal, StopSignal } from '../agent/run.ts';
+import { HandoverSignal, StopSignal } from '../agent/abort-reasons.ts';
 import type { LeaseSignal } from './session-store.ts';
 import { stopNote } from './stop-note.ts';
 

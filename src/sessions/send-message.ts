@@ -15,8 +15,10 @@ import {
 } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SendOptions } from './session-options.ts';
+import type { SessionRow } from './session-rows.ts';
 import type { CommandBody } from './session-task.ts';
 import type { SessionWorker } from './session-worker.ts';
+import { accepted as acceptedAt, shownRow } from './stores/session-rules.ts';
 import { sha256 } from '../sha256.ts';
 
 export interface Sent {
@@ -24,13 +26,15 @@ export interface Sent {
   readonly executionId: string;
   /** Whether the message was sent before, and its work has begun or ended. */
   readonly hasBegun: boolean;
+  /** The session as the message left it, if it was idle as it was read. */
+  readonly row: SessionRow | null;
 }
 
-/** Stores a message for the agent to work on. The same content under the same execution id is stored once. */
+/** Stores a message for the agent to work on, in a session by id or as it was just read. The same content under the same execution id is stored once. */
 export async function sendMessage(
   lookup: SessionLookup,
   worker: SessionWorker,
-  sessionId: string,
+  session: string | SessionRow,
   content: MessageContent,
   options: SendOptions,
 ): Promise<Sent> {
@@ -39,7 +43,8 @@ export async function sendMessage(
   const refusal = worker.refusal(owner);
   // a repeated message takes no space in the queue
   if (refusal && (given === undefined || refusal.code !== 'queue_full')) throw refusal;
-  const row = await lookup.workable(sessionId, owner);
+  const row = typeof session === 'string' ? await lookup.workable(session, owner) : session;
+  const { id: sessionId } = row;
   const executionId = given === undefined ? uuid() : checkedExecutionId(given);
   const at = isoTime(clock.now());
   const message = Message.user(content, { createdAt: at, ...(cache && { cache }) }).toJSON();
@@ -55,10 +60,13 @@ export async function sendMessage(
     },
   );
   if (said === null) throw sessionNotFound(sessionId);
-  const { accepted, repeat, isFull } = said;
-  if (accepted || repeat === 'waiting') await worker.wake(row);
+  const { accepted, repeat, isFull, phase } = said;
+  const isFirst = accepted && row.phase === 'idle' && phase === 'idle';
+  const after = isFirst ? shownRow(acceptedAt(row, { at }), false) : null;
+  if (after) await worker.wakeAccepted(after);
+  else if (accepted || repeat === 'waiting') await worker.wake(row);
   if (repeat === 'other') throw executionTaken(sessionId, executionId);
-  if (accepted || repeat) return { executionId, hasBegun: repeat === 'begun' };
+  if (accepted || repeat) return { executionId, hasBegun: repeat === 'begun', row: after };
   if (refusal) throw refusal;
   if (isFull) throw tooManyWaiting(sessionId, maxWaiting);
   const now = await lookup.owned(sessionId, owner);

@@ -32,7 +32,7 @@ export class SessionAttempt {
     try {
       // what is in it may be what kills: it is not read again
       if (isSpent(lease.row)) await this.#giveUp(deathText(lease.row), null);
-      else await this.#runAll();
+      else if (await this.#runAll()) return true;
       await keeper.release(lease);
       // other processes need not wait for their sweep
       if (this.#worker.isDraining) await this.#worker.wake(lease.row);
@@ -47,18 +47,20 @@ export class SessionAttempt {
     }
   }
 
-  /** As long as there is something to do and the lease is ours. */
-  async #runAll(): Promise<void> {
+  /** As long as there is something to do and the lease is ours. Returns whether the last commit has released it. */
+  async #runAll(): Promise<boolean> {
     const worker = this.#worker;
     const { sessionId, token } = this.#lease;
     let row: SessionRow | null = this.#lease.row;
     while (row?.token === token && row.worker === worker.id) {
       const phase: SessionPhase | null = await this.#runOf(row).work();
-      if (phase !== 'open' || worker.isDraining) return;
+      if (phase === 'idle' || phase === 'paused') return !worker.isDraining;
+      if (phase !== 'open' || worker.isDraining) return false;
       // it has left the process to a session that needs all of it, and waits for its turn
       if (this.#stay.mustLeave) worker.tryLater(row, TURN_MS);
       row = await worker.lookup.store.find(sessionId);
     }
+    return false;
   }
 
   #runOf(row: SessionRow): LeasedRun {

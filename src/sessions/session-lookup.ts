@@ -6,7 +6,9 @@ import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
+import { attentionOf, attentionTimes } from './attention.ts';
 import { cursorOf, placeOf } from './list-cursor.ts';
+import { listQuery, placeIn, type AllSessionsOptions } from './list-query.ts';
 import {
   checkedPolicy,
   ownersGrants,
@@ -19,7 +21,7 @@ import type { HistoryWindow } from './load-conversation.ts';
 import { loadSession, type LoadedSession } from './load-session.ts';
 import { PAGE_CHARACTERS, RowReader, ROWS_AT_ONCE } from './row-reader.ts';
 import { newerSession, sessionNotFound } from './session-errors.ts';
-import type { ListSessionsOptions, RuntimeSettings } from './session-options.ts';
+import type { RuntimeSettings } from './session-options.ts';
 import { READS, type SessionRow } from './session-rows.ts';
 import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
@@ -160,17 +162,12 @@ export class SessionLookup {
     return ownersGrants(policy, { session: { id, owner, agent }, limits, ...of }, requested);
   }
 
-  /** Lists sessions. A page ends early if its sessions are large, and its cursor continues. */
-  async list(options: ListSessionsOptions): Promise<SessionPage> {
-    const { owner, status, phase, agent, cursor } = options;
-    const limit = checkedLimit(options.limit, 200);
-    const filter = {
-      owner,
-      ...(status !== undefined && { status }),
-      ...(phase !== undefined && { phase }),
-      ...(agent !== undefined && { agent }),
-    };
-    const pause = pacer(owner);
+  /** Lists sessions, of all owners without one. A page ends early if its sessions are large, and its cursor continues. */
+  async list({ limit: most, cursor, ...options }: AllSessionsOptions): Promise<SessionPage> {
+    const limit = checkedLimit(most, 200);
+    const times = attentionTimes(this.clock.now());
+    const query = listQuery(options, times);
+    const pause = pacer(options.owner ?? '');
     const sessions: Session[] = [];
     let last = cursor === undefined ? null : placeOf(cursor);
     let space = PAGE_CHARACTERS;
@@ -178,21 +175,26 @@ export class SessionLookup {
       const wanted = Math.min(most, limit - sessions.length);
       // one extra row shows whether there is another page
       const rows = await this.store.list({
-        ...filter,
+        ...query,
         limit: wanted + 1,
         ...(last && { after: last }),
       });
       for (const row of rows.slice(0, wanted)) {
         const { head, characters } = await this.#headOf(row);
         if (sessions.length > 0 && characters > space) return { sessions, cursor: cursorOf(last) };
-        sessions.push(await this.#viewOf(row, head));
+        const view = await this.#viewOf(row, head);
+        sessions.push({ ...view, run: row.run ?? null, attention: attentionOf(row, times) });
         space -= characters;
-        last = row;
+        last = placeIn(row, query.by);
         await pause();
       }
       if (rows.length <= wanted) return { sessions, cursor: null };
       if (sessions.length >= limit) return { sessions, cursor: cursorOf(last) };
     }
+  }
+
+  count(options: Omit<AllSessionsOptions, 'limit' | 'cursor'>, most: number): Promise<number> {
+    return this.store.count(listQuery(options, attentionTimes(this.clock.now())), most);
   }
 
   /** Returns the ids of calls without an answer. */

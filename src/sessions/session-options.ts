@@ -12,7 +12,7 @@ import type { DepsOf } from '../tools/tool.ts';
 import type { GrantPolicy } from './grant-policy.ts';
 import type { WorkerOptions } from './session-worker.ts';
 import type { SessionPhase } from './session-rows.ts';
-import type { ExpireRequest, SessionStore, UpkeepRequest } from './session-store.ts';
+import type { ExpireRequest, SessionQuery, SessionStore, UpkeepRequest } from './session-store.ts';
 
 /** The owner of the session: every method requires it, and a session of another owner is not found. */
 export interface OwnerOptions {
@@ -51,7 +51,26 @@ export interface GrantCapOptions {
   readonly grants?: GrantPolicy;
 }
 
-export interface ListSessionsOptions<Name extends string = string> extends OwnerOptions {
+/** What a list shows of the sessions, and in which order. */
+export interface SessionSelection extends Pick<
+  SessionQuery,
+  | 'statuses'
+  | 'agents'
+  | 'updatedFrom'
+  | 'updatedBefore'
+  | 'models'
+  | 'costFrom'
+  | 'costBefore'
+  | 'hasError'
+  | 'by'
+  | 'isAscending'
+> {
+  /** Only sessions that need a person, or only all others: see {@link Attention}. */
+  readonly needsAttention?: boolean;
+}
+
+export interface ListSessionsOptions<Name extends string = string>
+  extends OwnerOptions, SessionSelection {
   readonly status?: AgentStatus;
   /** `parked`: those that were tried too often. */
   readonly phase?: SessionPhase;

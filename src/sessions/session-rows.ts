@@ -71,6 +71,39 @@ export interface SessionRow {
   readonly requires: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Facts of the newest run record, in lists that ask for it; null if there is none. */
+  readonly run?: RunFacts | null;
+}
+
+/**
+ * What an execution has used when it ended or paused: for lists and charts, so that they need not read histories. A
+ * later run of the same execution replaces it. Names and numbers only, nothing of the conversation.
+ */
+export interface RunRow {
+  readonly executionId: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly status: AgentStatus;
+  readonly stopReason: string | null;
+  /** Null if it is not known. */
+  readonly model: string | null;
+  /** Null if a price is not known. */
+  readonly cost: number | null;
+  /** Cost of the whole session. */
+  readonly sessionCost: number | null;
+  /** Number of failed model calls and tool calls. */
+  readonly errors: number;
+  /** Text that the store does not interpret. */
+  readonly body: string;
+}
+
+export type RunFacts = Pick<RunRow, 'model' | 'sessionCost' | 'errors'>;
+
+/** A run record with its session. */
+export interface SessionRunRow extends RunRow {
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly agent: string;
 }
 
 /** Number of deaths that quarantine a session. */

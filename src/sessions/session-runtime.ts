@@ -14,6 +14,8 @@ import { followSession, type FollowOptions } from './feed/follow-session.ts';
 import type { FollowedEvent } from './feed/live-source.ts';
 import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
+import { beginSession } from './begin-session.ts';
+import { keepBegin } from './begins-of.ts';
 import type { ModelCallOptions, StoredModelCall } from './requests/read-model-call.ts';
 import { createSession } from './create-session.ts';
 import { readCompactions, type SessionCompaction as Compacted } from './read-compactions.ts';
@@ -49,7 +51,6 @@ import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './sessio
 import type { Session } from './session.ts';
 import { settledSession } from './settled-session.ts';
 import { SessionWorker, type SessionEvent } from './session-worker.ts';
-import type { SessionRow } from './session-rows.ts';
 import type { Dropped, SessionRequest } from './session-store.ts';
 import { upkeepRequest } from './upkeep-request.ts';
 
@@ -73,13 +74,14 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
     this.#worker = new SessionWorker(this.#lookup, options);
     this.#feeds = new SessionFeeds(this, this.#lookup, this.#worker.live);
+    keepBegin(this, (...given) => beginSession(this.#lookup, this.#worker, ...given));
   }
 
   /** Makes a session; `id` and all methods are on what it returns. `agent` is required where the runtime has several. */
   async create<const N extends NameOf<Agents> = NameOf<Agents>>(
     options: CreateOptions<N> & NamedAgent<N>,
   ): Promise<HandleOf<Agents, N>> {
-    const id = await createSession(this.#lookup, options);
+    const { id } = await createSession(this.#lookup, options);
     return this.session<N>(id, { owner: options.owner });
   }
 
@@ -179,7 +181,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#result(sessionId, { owner, wait: true }, executionId ?? null);
   }
 
-  /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
+  /** A new session with this one's history up to a step (from 1); default: all of it. */
   async fork(sessionId: string, options: ForkOptions): Promise<Session> {
     return this.get(await forkSession(this.#lookup, sessionId, options), options);
   }
@@ -251,9 +253,8 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
   }
 
   /**
-   * The log of a session from a position on, then what happens, whichever process works on it: each event once and in
-   * order. A pause or an end of a run does not end it; a deleted session, `close` and the signal do. A slow reader loses
-   * chunks of text alone. Leaving it stops nothing.
+   * Yields the log from a position on, then what happens in any process: each event once and in order. A deleted session,
+   * `close` and the signal end it; the end of a run does not. A slow reader loses chunks of text alone.
    */
   follow(sessionId: string, options: FollowOptions): AsyncIterable<FollowedEvent> {
     return followSession(this.#feeds, sessionId, options);
@@ -279,7 +280,7 @@ export class SessionRuntime<const out Agents extends readonly AnyAgent[] = reado
     return this.#worker.listeners.listen(row.id, listener);
   }
 
-  #owned(sessionId: string, { owner }: OwnerOptions): Promise<SessionRow> {
+  #owned(sessionId: string, { owner }: OwnerOptions): ReturnType<SessionLookup['owned']> {
     return this.#lookup.owned(sessionId, owner);
   }
 

@@ -10,10 +10,13 @@ import type {
   ForkedSessionRow,
   MessageRow,
   NewSessionRow,
+  RunRow,
   SessionPhase,
   SessionRow,
+  SessionRunRow,
   StepRow,
 } from './session-rows.ts';
+import type { RunsQuery, SessionFilter, SessionQuery } from './session-query.ts';
 import type {
   AcceptCondition,
   Acceptance,
@@ -32,6 +35,7 @@ import type {
   Workload,
 } from './store-requests.ts';
 
+export type * from './session-query.ts';
 export type * from './store-requests.ts';
 
 export interface CallWrite {
@@ -75,6 +79,8 @@ export interface Commit {
   readonly blobs?: readonly BlobRow[];
   /** Number of the command that this commit carries out. The command is removed. */
   readonly done?: number;
+  /** Record of the execution, with `end`. */
+  readonly run?: RunRow;
   /** Whether the session began and finished a step while it ran alone, so that others may run beside it again. */
   readonly endsQuarantine?: boolean;
   /**
@@ -119,18 +125,6 @@ export interface RowRange {
   readonly limit?: number;
 }
 
-export interface SessionQuery {
-  readonly owner?: string;
-  readonly status?: AgentStatus;
-  readonly phase?: SessionPhase;
-  readonly agent?: string;
-  /** Only sessions of other agents than these. */
-  readonly notAgents?: readonly string[];
-  readonly limit: number;
-  /** Continue after this session. The order is newest change first, then id, descending. */
-  readonly after?: { readonly updatedAt: string; readonly id: string };
-}
-
 /**
  * Stores sessions, and is the only authority on who may write. Every method is atomic, and its result is durable when
  * it resolves. `testing` has the suite that each store must pass.
@@ -146,6 +140,10 @@ export interface SessionStore {
   create(session: NewSessionRow): Promise<boolean>;
   find(sessionId: string): Promise<SessionRow | null>;
   list(query: SessionQuery): Promise<readonly SessionRow[]>;
+  /** Counts sessions, up to `most`. */
+  count(filter: SessionFilter, most: number): Promise<number>;
+  /** Returns run records of the time range, newest end first. */
+  runs(query: RunsQuery): Promise<readonly SessionRunRow[]>;
 
   /**
    * Adds a command if the phase is one of `phases`, the revision, if given, is current, and `maxWaiting` is not

@@ -77,7 +77,8 @@ export async function taskOf(given: {
   if (command && body && 'message' in body && (isFork || !isOpen(state.status)))
     // a message that was queued twice under one id is carried out once
     return command.executionId === executionId ||
-      (await hasLog(reader.store, row.id, command.executionId))
+      // without an execution there is no log
+      (row.executionId !== null && (await hasLog(reader.store, row.id, command.executionId)))
       ? { kind: 'none', executionId, done: command.number }
       : { kind: 'run', message: body.message, ...idOf(command), ...traceOf(body) };
   if (command && body && 'grant' in body) {

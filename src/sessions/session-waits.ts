@@ -9,6 +9,9 @@ const POLL_MS = 250;
 /** The same where a bus reports changes, after a first poll for what ended before others knew of the wait. */
 const BUS_POLL_MS = 2_000;
 
+/** The same for work of this process, which reports its end: for a stop of the process's queue or clock. */
+const LOCAL_POLL_MS = 5_000;
+
 /** Reports changes of sessions that other processes work on. */
 export interface ChangeSource {
   readonly isConnected: boolean;
@@ -23,11 +26,18 @@ export class SessionWaits {
   readonly #waiters: Map<string, Set<() => void>> = new Map();
   /** Sessions whose rows cannot be read. Waiting callers get the error. */
   readonly #damaged: Map<string, AgentError> = new Map();
+  readonly #isHere: (sessionId: string) => boolean;
   #isOver = false;
 
-  constructor(store: SessionStore, changes: ChangeSource | null) {
+  /** `isHere` says whether the end of the session's turn in this process is going to be reported by `notify`. */
+  constructor(
+    store: SessionStore,
+    changes: ChangeSource | null,
+    isHere: (sessionId: string) => boolean = () => false,
+  ) {
     this.#store = store;
     this.#changes = changes;
+    this.#isHere = isHere;
   }
 
   /**
@@ -51,7 +61,8 @@ export class SessionWaits {
   async #settled(sessionId: string, executionId: string | null, hasBegun: boolean): Promise<void> {
     let wasSeen = hasBegun;
     for (let pollMs = POLL_MS; ; pollMs = this.#changes?.isConnected ? BUS_POLL_MS : POLL_MS) {
-      const changed = this.#nextChange(sessionId, pollMs);
+      const isHere = this.#isHere(sessionId);
+      const changed = this.#nextChange(sessionId, isHere ? LOCAL_POLL_MS : pollMs);
       const row = await this.#store.find(sessionId);
       if (!row) throw sessionNotFound(sessionId);
       const isCurrent = executionId === null || row.executionId === executionId;

@@ -3,11 +3,13 @@ import { AgentError } from '../errors/agent-error.ts';
 import { logMessage, logText } from '../errors/log-text.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import { uuid } from '../ids.ts';
+import { AcceptedSessions } from './accepted-sessions.ts';
 import { TURN_MS, waitAfter, waitAfterDeath } from './attempts.ts';
 import { BusLiveSource } from './bus/bus-live-source.ts';
 import { SessionBus } from './bus/session-bus.ts';
 import type { ExecutionQueue } from './execution-queue.ts';
 import type { LiveSource } from './feed/live-source.ts';
+import { endsWithin } from './in-time.ts';
 import { inProcessQueue } from './in-process-queue.ts';
 import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
 import { Quarantine, type Stay } from './quarantine.ts';
@@ -32,7 +34,7 @@ export interface SessionEvent {
 }
 
 export interface WorkerOptions {
-  /** Default: in this process, 50 at a time. */
+  /** Default: in this process, 500 at a time. */
   readonly queue?: ExecutionQueue;
   /** Carries requests, wake-ups and live text between the processes of a store. Default: none, and the store is polled. */
   readonly bus?: MessageBus;
@@ -73,16 +75,18 @@ export class SessionWorker {
   readonly #sweep: SessionSweep;
   /** Sessions whose turn it is, also where they wait for their place. */
   readonly #working: Set<string> = new Set();
+  readonly #accepted: AcceptedSessions;
   readonly #reporter: WorkerReporter;
   #isHandingOver = false;
 
   constructor(lookup: SessionLookup, options: WorkerOptions, quarantine?: Quarantine) {
     const { queue = inProcessQueue(), bus, work = true, lease, deps, onError = report } = options;
     const { store, agentNames } = lookup;
-    const times = checkedLeaseTimes(lease);
+    const times = checkedLeaseTimes(lease, bus !== undefined);
     const { leaseMs } = times;
     this.lookup = lookup;
     this.leaseMs = leaseMs;
+    this.#accepted = new AcceptedSessions(leaseMs);
     this.keeper = new LeaseKeeper(store, this.id, times);
     this.#dispatch = new WorkDispatch({
       queue,
@@ -93,7 +97,7 @@ export class SessionWorker {
     this.#isShared = queue.local !== undefined;
     this.#bus = this.#dispatch.bus = bus ? this.#connect(bus) : null;
     this.live = this.#bus ? new BusLiveSource(this.listeners, this.#bus) : this.listeners;
-    this.waits = new SessionWaits(store, this.#bus);
+    this.waits = new SessionWaits(store, this.#bus, (sessionId) => this.#hasTurn(sessionId));
     this.#sweep = new SessionSweep(store, agentNames, leaseMs);
     this.#quarantine = quarantine ?? new Quarantine({ calmMs: waitAfter(1, leaseMs) });
     this.#deps = deps;
@@ -118,6 +122,11 @@ export class SessionWorker {
     return connected;
   }
 
+  /** Whether what it wakes gets its turn in this process. */
+  get #takesWork(): boolean {
+    return this.#dispatch.works && !this.#isShared;
+  }
+
   /** Whether it claims nothing more, and hands over what runs. */
   get isDraining(): boolean {
     return this.#dispatch.isDraining;
@@ -131,6 +140,12 @@ export class SessionWorker {
   /** Why no message of this owner can be taken now, before anything is stored. */
   refusal(owner: string): AgentError | null {
     return this.#dispatch.refusal(owner);
+  }
+
+  /** An idle session has accepted a message, and has this row now. */
+  async wakeAccepted(row: SessionRow): Promise<void> {
+    if (this.#takesWork) this.#accepted.note(row);
+    await this.wake(row);
   }
 
   /** A session needs work, and the store knows which: every request comes in here. */
@@ -218,6 +233,11 @@ export class SessionWorker {
     this.#onError(error, sessionId);
   }
 
+  /** Whether the session works here, or waits for that: then this process knows when it settles. */
+  #hasTurn(sessionId: string): boolean {
+    return this.#working.has(sessionId) || (this.#takesWork && this.#dispatch.has(sessionId));
+  }
+
   #forgetTrouble(sessionId: string): void {
     this.#sweep.noteWork(sessionId);
     this.waits.noteDamage(sessionId, null);
@@ -240,7 +260,7 @@ export class SessionWorker {
 
   /** Works on a session if it needs that and can be had. False if the try failed. */
   async #turn(sessionId: string): Promise<boolean> {
-    const found = await this.lookup.store.find(sessionId);
+    const found = this.#accepted.take(sessionId) ?? (await this.lookup.store.find(sessionId));
     if (found?.phase !== 'open' || this.isDraining) return true;
     // the row may be wrong about a lease where a clock was set: what the store has called free can be claimed
     if (found.isLeased && !this.#sweep.isFree(sessionId)) return true;
@@ -267,17 +287,6 @@ export class SessionWorker {
     if (needsQuarantine(row)) return this.#quarantine.isolate(row.id);
     // a worker that has released its session is not in the row
     return this.#quarantine.join(row.id, row.worker !== null);
-  }
-}
-
-/** Whether the work ends in that time. */
-async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -12,10 +12,11 @@ import { shownApprovals, type ApprovalRedactors } from '../events/shown-approval
 import { shownInputs } from '../events/shown-inputs.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
+import type { Attention } from './attention.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
 import { shownRow, type ImportNote, type SessionImport } from './imported-session.ts';
 import { lastRetryOf, type RetryRecord } from './retry-record.ts';
-import type { SessionPhase, SessionRow } from './session-rows.ts';
+import type { RunFacts, SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
 import type { SessionOrigin, StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
@@ -71,6 +72,10 @@ export interface Session<Output = unknown, Name extends string = string> {
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
   readonly outcome: ContinuationOutcome | null;
+  /** In lists, facts of its newest run record; null if there is none. */
+  readonly run?: RunFacts | null;
+  /** In lists, why it needs a person; null if it does not. */
+  readonly attention?: Attention | null;
   /** Output of an ended execution, as stored: dates are text. */
   readonly output: Output | null;
   readonly metadata: JsonObject;

@@ -66,6 +66,11 @@ export class WorkDispatch {
     if (!isAdded || waits) this.bus?.wake(session, isStop);
   }
 
+  /** Whether the session waits or runs in this process. */
+  has(sessionId: string): boolean {
+    return this.#options.queue.has?.(sessionId) === true;
+  }
+
   /** Adds a session to the queue of this process. False where the queue is full, or this process does not work. */
   add({ id, owner, agent }: WorkSession, isStop: boolean): Promise<boolean> {
     return this.#addEntry(id, { owner, agent, isUrgent: isStop });

@@ -1,4 +1,5 @@
 import { SpanKind, type Attributes, type Span } from '@opentelemetry/api';
+import type { AgentModel } from '../agent/model-chain.ts';
 import type { Run } from '../agent/run.ts';
 import type { StepDraft } from '../agent/step-draft.ts';
 import { Cancelled } from '../cancellation.ts';
@@ -21,11 +22,19 @@ export interface Recorder {
   readonly common: Attributes;
 }
 
+/** What a span of a model call records. */
+export interface RecordedCall {
+  readonly draft: StepDraft;
+  readonly request: InferenceRequest;
+  /** The model of a summary; undefined for the call of the step itself. */
+  readonly summary: AgentModel | undefined;
+}
+
 /** The span of one model call, and its metrics. */
 export class ModelSpan {
   readonly span: Span;
   readonly #recorder: Recorder;
-  readonly #draft: StepDraft;
+  readonly #model: AgentModel;
   readonly #beganAt: number;
   readonly #labels: Attributes;
   /** Whether guards have not passed the message yet: then neither it nor its answer is captured. */
@@ -33,16 +42,16 @@ export class ModelSpan {
 
   constructor(
     recorder: Recorder,
-    draft: StepDraft,
-    request: InferenceRequest,
+    { draft, request, summary }: RecordedCall,
     start: (name: string, kind: SpanKind, attributes: Attributes) => Span,
   ) {
     const { guards } = recorder.run.agent;
     const { answeredSteps } = recorder.run.state.execution;
     this.#isUnchecked = guards !== null && guards.input.length > 0 && answeredSteps === 0;
-    const { provider, model } = modelNames(draft.model.driver);
+    const agentModel = summary ?? draft.model;
+    const { provider, model } = modelNames(agentModel.driver);
     this.#recorder = recorder;
-    this.#draft = draft;
+    this.#model = agentModel;
     this.#beganAt = recorder.run.now();
     this.#labels = {
       'gen_ai.operation.name': 'chat',
@@ -54,7 +63,7 @@ export class ModelSpan {
       ...this.#labels,
       'gen_ai.output.type': request.responseFormat === null ? 'text' : 'json',
       'onward.step': draft.number,
-      'onward.attempt': draft.attempt,
+      ...(summary ? { 'onward.summary': true } : { 'onward.attempt': draft.attempt }),
       ...this.#asked(request),
     });
   }
@@ -121,7 +130,7 @@ export class ModelSpan {
 
   #cost(usage: Usage | null, reported: unknown): number | null {
     const known = costOf(reported);
-    const { price } = this.#draft.model;
+    const { price } = this.#model;
     return known === null && usage !== null && price ? costOfUsage(usage, price) : known;
   }
 

@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/api';
 import type { RunObservation } from '../agent/run-observer.ts';
 import type { AgentState } from '../agent/agent-state.ts';
+import type { AgentModel } from '../agent/model-chain.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
 import type { Run } from '../agent/run.ts';
 import type { StepDraft } from '../agent/step-draft.ts';
@@ -95,9 +96,10 @@ export class RunRecorder implements RunObservation, Recorder {
     draft: StepDraft,
     request: InferenceRequest,
     call: () => Promise<InferenceResponse>,
+    summary?: AgentModel,
   ): Promise<InferenceResponse> {
     const model = safely(
-      () => new ModelSpan(this, draft, request, (...span) => this.#start(...span)),
+      () => new ModelSpan(this, { draft, request, summary }, (...span) => this.#start(...span)),
     );
     if (model === null) return call();
     try {
@@ -210,19 +212,22 @@ export class RunRecorder implements RunObservation, Recorder {
   }
 
   end(state: AgentState, error?: unknown): void {
-    safely(() => {
-      this.#report(state);
-      const { unfinishedStep } = state;
-      if (unfinishedStep) this.#closed(unfinishedStep);
-      this.#span.setAttributes(this.#endAttributes(state));
-      if (error !== undefined) {
-        const code = AgentError.is(error) ? error.code : 'error';
-        fail(this.#span, code, this.content?.text(messageOf(error)) ?? null);
-      } else if (state.status === 'failed')
-        fail(this.#span, state.currentStep?.errors.at(-1)?.code ?? 'error', null);
-      this.#count(state, error);
-    });
+    // the active context may be that of a request that woke the worker
+    safely(() => context.with(this.#context, () => this.#end(state, error)));
     safely(() => this.#span.end());
+  }
+
+  #end(state: AgentState, error: unknown): void {
+    this.#report(state);
+    const { unfinishedStep } = state;
+    if (unfinishedStep) this.#closed(unfinishedStep);
+    this.#span.setAttributes(this.#endAttributes(state));
+    if (error !== undefined) {
+      const code = AgentError.is(error) ? error.code : 'error';
+      fail(this.#span, code, this.content?.text(messageOf(error)) ?? null);
+    } else if (state.status === 'failed')
+      fail(this.#span, state.currentStep?.errors.at(-1)?.code ?? 'error', null);
+    this.#count(state, error);
   }
 
   #endAttributes(state: AgentState): Attributes {

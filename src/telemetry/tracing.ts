@@ -65,6 +65,18 @@ export interface Place {
   readonly links: Link[];
 }
 
+/** Most links of a span: a run may wait for many answers. */
+const MOST_LINKS = 32;
+
+/** Returns links to the spans of other traces, each once. */
+function linksTo(spans: readonly (SpanContext | null)[], { traceId }: SpanContext): Link[] {
+  const others = new Map<string, Link>();
+  for (const span of spans)
+    if (span !== null && span.traceId !== traceId)
+      others.set(`${span.traceId} ${span.spanId}`, { context: span });
+  return [...others.values()].slice(0, MOST_LINKS);
+}
+
 /**
  * Places the span of a run. A later run of an execution continues the trace of the first one, in any process. In a
  * worker the active context may be that of another session, so that the run of a session takes the context that was
@@ -80,10 +92,10 @@ export function placeOf(run: Run, behind: Context | null): Place {
     ? spanContextOf(run.origin?.traceparent)
     : (trace.getSpanContext(active) ?? null);
   if (stored) {
-    const isOther = caller !== null && caller.traceId !== stored.traceId;
+    const answered = (run.origin?.answeredIn ?? []).map(spanContextOf);
     return {
       parent: trace.setSpanContext(base, stored),
-      links: isOther ? [{ context: caller }] : [],
+      links: linksTo([caller, ...answered], stored),
     };
   }
   if (!isDurable || caller === null) return { parent: base, links: [] };

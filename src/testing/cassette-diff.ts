@@ -38,12 +38,7 @@ function compare(
   }
   if (isRecord(recorded) && isRecord(asked)) {
     for (const key of new Set([...Object.keys(recorded), ...Object.keys(asked)]))
-      compare(
-        path === '' ? key : `${path}.${key}`,
-        recorded[key] as JsonValue,
-        asked[key] as JsonValue,
-        lines,
-      );
+      compare(path === '' ? key : `${path}.${key}`, recorded[key], asked[key], lines);
     return;
   }
   const [before, after] = aroundDifference(shown(recorded), shown(asked));

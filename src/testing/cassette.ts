@@ -138,7 +138,7 @@ export class RequestReader {
     if (Array.isArray(value))
       return (value as readonly JsonValue[]).map((item) => this.#withoutIgnored(item));
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, this.#withoutIgnored(inner as JsonValue)]),
+      Object.entries(value).map(([key, inner]) => [key, this.#withoutIgnored(inner)]),
     );
   }
 }

@@ -22,7 +22,7 @@ export function redactedResponse(
 
 /**
  * Returns chunks without secrets, also such as are split over several chunks: each text is redacted as a whole, then split
- * at about the same places. Text that ends early loses its last word, which may be the beginning of a secret.
+ * at about the same places. The end of a text that breaks off is left out, because it may be the beginning of a secret.
  */
 export function redactedChunks(
   chunks: readonly InferenceChunk[],

@@ -19,7 +19,7 @@ import {
 import { requestDiff } from './cassette-diff.ts';
 import { readCassette, type Cassette } from './cassette-file.ts';
 
-export interface ReplayOptions {
+export interface CassetteOptions {
   /** The redactor of the recording. Default: the built-in rules. */
   readonly redactor?: Redactor;
 }
@@ -37,7 +37,7 @@ export interface ReplayedModel extends InferenceDriver {
  * so that agents may run at the same time; the same request again gets the next of its answers. Any other request throws
  * with what differs, and no error policy catches that.
  */
-export function replayModel(file: string | URL, options: ReplayOptions = {}): ReplayedModel {
+export function replayModel(file: string | URL, options: CassetteOptions = {}): ReplayedModel {
   const cassette = readCassette(file);
   const { name, model, contextWindow } = cassette.header.driver;
   const replay = new Replay(cassette, String(file), options.redactor ?? defaultRedactor);

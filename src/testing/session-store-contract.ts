@@ -10,6 +10,7 @@ import { forkCases } from './store-contract/fork-cases.ts';
 import { leaseCases } from './store-contract/lease-cases.ts';
 import { ledgerCases } from './store-contract/ledger-cases.ts';
 import { parkingCases } from './store-contract/parking-cases.ts';
+import { queryCases } from './store-contract/query-cases.ts';
 import { readingCases } from './store-contract/reading-cases.ts';
 import {
   makeHarness,
@@ -56,5 +57,6 @@ export function sessionStoreContract(
     ...sizeCases,
     ...waitCases,
     ...workerCases,
+    ...queryCases,
   ].map(({ name, run }) => ({ name, run: async () => run(await (harness ??= prepare())) }));
 }

@@ -33,7 +33,7 @@ describe('what a step left out', () => {
       }),
     ).toEqual([
       'earlier tool results left out: 96k → 60k tokens',
-      '182 earlier messages summarized: 60k → 48k tokens, after a request that was too long',
+      'earlier messages summarized: 182 messages, 60k → 48k tokens, after a request that was too long',
       '9,400 tokens for summaries',
     ]);
     expect(of({ notes: ['summaryFailed'] })).toEqual(['a summary failed']);

@@ -16,7 +16,7 @@ import {
   type LogSnapshot,
   type UiRun,
 } from './log-snapshot.ts';
-import type { UiMessage } from './ui-message.ts';
+import type { UiMessage, UiToolFile } from './ui-message.ts';
 import type { LogPlace, UiState } from './ui-state.ts';
 
 /** A user message that the server has not sent back yet. */
@@ -41,6 +41,8 @@ export interface ReducerState {
   readonly workerLostAt?: string | null;
   readonly sent: readonly Sent[];
   readonly sentCount: number;
+  /** Images and files that were sent from here, by the id of the server's message. */
+  readonly files?: Readonly<Record<string, readonly UiToolFile[]>>;
   /** The messages that this state has produced. */
   readonly shown: MessageList;
   /** Number of invalid inputs; absent if there were none. */
@@ -167,7 +169,7 @@ function textGapOf({ log, texts, reasoning, calls }: ReducerState): string | nul
 }
 
 function messagesOf(reducer: ReducerState, before: MessageList | undefined): MessageList {
-  const { rows } = reducer.log.snapshot;
+  const rows = withFiles(reducer);
   const tail = tailOf(reducer);
   const messages = tail.length === 0 ? rows : [...rows, ...tail];
   return before && sameItems(before, messages) ? before : messages;
@@ -191,6 +193,23 @@ function tailOf(reducer: ReducerState): UiMessage[] {
   else if (run.note && !said) tail.push(run.note);
   tail.push(...own);
   return tail;
+}
+
+/** Rows with the bytes of their images, once each. */
+const rowsWithFiles = new WeakMap<UiMessage, UiMessage>();
+
+/** Adds the bytes of images that were sent from here to the rows of the log, which has none. */
+function withFiles({ log, files }: ReducerState): MessageList {
+  const { rows } = log.snapshot;
+  if (files === undefined) return rows;
+  return rows.map((row) => {
+    const sent = own(files, row.id);
+    if (!sent || row.metadata.files?.some(({ data }) => data !== undefined)) return row;
+    const known = rowsWithFiles.get(row);
+    const shown = known ?? { ...row, metadata: { ...row.metadata, files: sent } };
+    rowsWithFiles.set(row, shown);
+    return shown;
+  });
 }
 
 const workerLostText = 'The worker stopped answering. Waiting for another worker…';

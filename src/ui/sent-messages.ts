@@ -2,22 +2,28 @@ import type { TruncatedValue } from '../broadcasting/envelope.ts';
 import { reducerStateOf, stateOf, type ReducerState, type Sent } from './reducer-state.ts';
 import type { Entry } from './log-window.ts';
 import { isTruncated, type MessageList } from './message-list.ts';
-import type { UiMessage } from './ui-message.ts';
+import { filesText } from './files-text.ts';
+import type { UiMessage, UiToolFile } from './ui-message.ts';
 import type { UiState } from './ui-state.ts';
 
 /**
  * Shows a user message before the server has it. The server's message with the same text replaces it, one for one and
  * in order, so the same text sent twice shows twice.
  */
-export function withUserMessage(state: UiState, text: string, id?: string): UiState {
+export function withUserMessage(
+  state: UiState,
+  text: string,
+  id?: string,
+  files: readonly UiToolFile[] = [],
+): UiState {
   const reducer = reducerStateOf(state);
   const count = reducer.sentCount + 1;
   const message: UiMessage = {
     id: id ?? `sent:${count}`,
     role: 'user',
-    content: text,
+    content: text === '' ? filesText(files) : text,
     timestamp: new Date().toISOString(),
-    metadata: { pending: true },
+    metadata: { pending: true, ...(files.length > 0 && { files }) },
   };
   const sent = [...reducer.sent, { message, executionId: null }];
   return stateOf({ ...reducer, sent, sentCount: count }, state);
@@ -32,10 +38,11 @@ export function acceptUserMessage(state: UiState, id: string, executionId: strin
   const { run, behind } = reducer.log.snapshot;
   const isShown =
     Object.hasOwn(behind, executionId) || (run?.id === executionId && run.inputId !== null);
+  const files = run?.id === executionId ? keptFiles(reducer, known, run.inputId) : {};
   const sent = isShown
     ? reducer.sent.toSpliced(index, 1)
     : reducer.sent.with(index, { ...known, executionId });
-  return stateOf({ ...reducer, sent }, state);
+  return stateOf({ ...reducer, ...files, sent }, state);
 }
 
 /** Removes a message that could not be sent. */
@@ -45,6 +52,16 @@ export function withoutUserMessage(state: UiState, id: string): UiState {
   return sent.length === reducer.sent.length ? state : stateOf({ ...reducer, sent }, state);
 }
 
+/** Keeps the images that were sent from here: the log has no bytes, and the record is read at the end of the run. */
+function keptFiles(
+  { files = {} }: Pick<ReducerState, 'files'>,
+  { message }: Sent,
+  messageId: string | null,
+): Pick<ReducerState, 'files'> {
+  const sent = message.metadata.files;
+  return sent && messageId !== null ? { files: { ...files, [messageId]: sent } } : {};
+}
+
 /** Removes pending messages that the server shows now. Called after the log has moved. */
 export function confirmed(
   reducer: ReducerState,
@@ -52,13 +69,17 @@ export function confirmed(
   entries: readonly Entry[],
 ): ReducerState {
   let { sent } = reducer;
+  let files: Pick<ReducerState, 'files'> = {};
   for (const { what, executionId } of sent.length === 0 ? [] : entries) {
     if (typeof what !== 'object' || what.type !== 'agent.message') continue;
     const { role, message_id, content } = what.payload;
     if (role !== 'user' || before.some(({ id }) => id === message_id)) continue;
-    sent = withoutFirst(sent, content, executionId);
+    const left = withoutFirst(sent, content, executionId);
+    const gone = sent.find((one) => !left.includes(one));
+    if (gone) files = { ...files, ...keptFiles({ ...reducer, ...files }, gone, message_id) };
+    sent = left;
   }
-  return sent === reducer.sent ? reducer : { ...reducer, sent };
+  return sent === reducer.sent ? reducer : { ...reducer, ...files, sent };
 }
 
 /** Returns the first message of the execution, else the first with this text. */

@@ -1,6 +1,12 @@
 import { describedText, fileFacts, isRaster } from '../file-facts.ts';
 import type { JsonValue } from '../json.ts';
-import type { FilePart, ImagePart, MessageContent } from '../messages/content-part.ts';
+import {
+  textOf,
+  type FilePart,
+  type ImagePart,
+  type MessageContent,
+} from '../messages/content-part.ts';
+import { filesText } from './files-text.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { reasoningOf } from '../reasoning-text.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
@@ -40,7 +46,7 @@ export function toUiMessages(
     const isTool = role === 'tool';
     const content = isTool ? describedText(message.content) : shownText(message.content);
     if (role === 'user' && metadata['synthetic'] !== true)
-      rows.push({ id, role, content, timestamp, metadata: {} });
+      rows.push({ id, role, content, timestamp, metadata: userFiles(message.content) ?? {} });
     else if (role === 'assistant') {
       const reasoning = includeReasoning ? reasoningOf(message) : null;
       if (content.trim() === '' && toolCalls.length === 0 && reasoning === null) continue;
@@ -117,10 +123,19 @@ function uiCall({ id, name, args, argsRaw }: ToolCall, max: number): UiToolCall 
 const MOST_SHOWN = 400_000;
 
 function filesOf(content: MessageContent): Pick<UiMetadata, 'tool_files'> | null {
-  const parts = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
-  if (parts.length === 0) return null;
-  return { tool_files: parts.map((part) => uiFile(part as ImagePart | FilePart)) }; // no texts are left
+  const files = filesIn(content);
+  return files.length === 0 ? null : { tool_files: files };
 }
+
+function userFiles(content: MessageContent): Pick<UiMetadata, 'files'> | null {
+  const files = filesIn(content);
+  return files.length === 0 ? null : { files };
+}
+
+const filesIn = (content: MessageContent): readonly UiToolFile[] =>
+  typeof content === 'string'
+    ? []
+    : content.flatMap((part) => (part.type === 'text' ? [] : [uiFile(part)]));
 
 /** Describes a part. Only raster images have their data: other formats may hold scripts. */
 function uiFile(part: ImagePart | FilePart): UiToolFile {
@@ -137,12 +152,8 @@ function uiFile(part: ImagePart | FilePart): UiToolFile {
 
 /** Returns the text, or the names of images and files if there is none. */
 function shownText(content: MessageContent): string {
-  if (typeof content === 'string') return content;
-  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  if (text !== '') return text;
-  return content
-    .map((part) =>
-      part.type === 'file' ? `[file${part.filename ? ` ${part.filename}` : ''}]` : `[${part.type}]`,
-    )
-    .join(' ');
+  const text = textOf(content);
+  return text === '' && typeof content !== 'string'
+    ? filesText(content.filter(({ type }) => type !== 'text'))
+    : text;
 }

@@ -259,7 +259,7 @@ describe.each(kinds)('a page with %s', (kind) => {
     });
     void runtime.send(id, 'go', ann);
     speaker.say('The beginning, ');
-    await until(() => broadcasts.stats.sent > 3);
+    await until(() => broadcasts.stats.sent > 3 && broadcasts.stats.queued === 0);
     const page = open(kind);
     await isLive(page);
     speaker.say('the middle, ', 'the end.');

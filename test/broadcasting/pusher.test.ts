@@ -101,8 +101,17 @@ describe('requests', () => {
     const broadcaster = pusherBroadcaster({ ...app, host: '127.0.0.1', port, useTLS: false });
     for (let i = 0; i < 5; i++) await broadcaster.broadcast(channel, first);
     expect(connections).toBe(1);
-    await Promise.all([1, 2].map(async () => broadcaster.broadcast(channel, first)));
+    const full = Array.from({ length: 10 }, () => ({ channel, envelope: first }));
+    await Promise.all([1, 2].map(async () => broadcaster.broadcastBatch(full)));
     expect(connections).toBe(2);
+  });
+
+  it('put the envelopes of sessions that speak at once into one', async () => {
+    const server = await pusherServer();
+    const broadcaster = to(server);
+    const channels = Array.from({ length: 25 }, (_, i) => `${channel}-${i}`);
+    await Promise.all(channels.map(async (name) => broadcaster.broadcast(name, first)));
+    expect(server.requests).toHaveLength(3);
   });
 
   it('use the given client, with the same errors', async () => {

@@ -71,6 +71,25 @@ describe('onward export and import', () => {
     expect((await cli(world, 'sessions', 'show', 'last')).code).toBe(0);
   });
 
+  it('writes a test that repeats the session', async () => {
+    const world = await playedWorld();
+    const out = await cli(world, 'export', 'last', '--test', '--out', 'tests/lamps.test.ts');
+    expect([out.code, out.stderr]).toEqual([1, expect.stringContaining('ENOENT')]);
+    const done = await cli(world, 'export', 'last', '--test', '--out', 'lamps.test.ts');
+    expect(done.stdout).toMatch(
+      /^Wrote lamps\.test\.ts, a test that repeats session .*\n {2}npx vitest run lamps\.test\.ts\n$/,
+    );
+    const text = readFileSync(join(world.cwd, 'lamps.test.ts'), 'utf8');
+    expect(text).toContain('import config from "./onward.config.ts";');
+    expect(text).toContain('it("support: How many?", async () => {');
+    expect(text).toContain('"recordedTools": []');
+    expect(text).not.toContain('sk-live');
+    const recorded = await cli(world, 'export', 'last', '--test', '--recorded', 'stock');
+    expect(recorded.stdout).toMatch(/"recordedTools": \[\s+"stock"\s+\]/);
+    expect(await cli(world, 'export', 'last', '--recorded', 'all')).toMatchObject({ code: 2 });
+    expect(await cli(world, 'export', 'last', '--test', '--unredacted')).toMatchObject({ code: 2 });
+  });
+
   it('says what is wrong with a file, and keeps nothing of it', async () => {
     const world = await playedWorld();
     writeFileSync(join(world.cwd, 'bad.jsonl'), '{"type":"session"}\n');

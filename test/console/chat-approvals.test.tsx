@@ -40,16 +40,21 @@ describe('approvals', () => {
     ).toBe(true);
   });
 
-  it('are counted, and a nested one names its path', () => {
-    shown(scenes.approvals());
-    const cards = [...document.querySelectorAll('.onward-approval')];
-    expect(cards.map((one) => one.querySelector('.onward-approval-aside')?.textContent)).toEqual([
-      '1 of 3',
-      '2 of 3',
-      '3 of 3',
+  it('share a table if they are many, and a nested one names its agent', async () => {
+    const { asked } = shown(scenes.approvals());
+    expect(screen.getByRole('heading', { level: 3 }).textContent).toBe(
+      'Allow 3 delete_program_lead calls?',
+    );
+    expect(screen.getAllByRole('row').map(({ textContent }) => textContent)).toEqual([
+      'agentid',
+      'lead_1874Edit',
+      'cleanerlead_1875Edit',
+      'lead_1876Edit',
     ]);
-    expect(cards[1]?.querySelector('.approval-path')?.textContent).toBe('requested by cleaner');
     expect(screen.getByPlaceholderText('Answer the 3 approvals first')).toBeTruthy();
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Select lead_1875' }));
+    await userEvent.click(card().querySelector('[data-key="approve"]')!);
+    expect(asked).toEqual([['approveAll', ['d0', 'd2']]]);
   });
 
   it('have buttons for the keys of the page', async () => {
@@ -64,7 +69,7 @@ describe('approvals', () => {
 
   it('are edited in typed fields, and show the changes', async () => {
     const { asked } = shown(scenes.approvals());
-    await userEvent.click(within(card()).getByRole('button', { name: 'Edit arguments' }));
+    await userEvent.click(within(card()).getByRole('button', { name: 'Edit lead_1874' }));
     expect(document.activeElement).toBe(within(card()).getByLabelText('id'));
     await userEvent.selectOptions(within(card()).getByLabelText('notify_owner'), 'false');
     expect(card().querySelector('.onward-argument-fields > .onward-note')?.textContent).toContain(
@@ -108,7 +113,7 @@ describe('approvals', () => {
     shown();
     await userEvent.click(card().querySelector('[data-key="edit"]')!);
     await userEvent.keyboard('{Escape}');
-    expect(card().querySelector('form')).toBeNull();
+    expect(card().querySelector('.onward-editor')).toBeNull();
     await waitFor(() => expect(document.activeElement?.getAttribute('data-key')).toBe('edit'));
   });
 

@@ -99,14 +99,17 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
       await check('questions-below');
     }
     if (name === 'approval' || name === 'approvals') {
-      await page.click('[data-key="edit"]');
+      await page.click('[data-key="edit"], .onward-approval-edit > button');
       const field = page.locator('.onward-field select').first();
       await field.selectOption('false');
       await check(`${name}-edit`);
       await page.keyboard.press('Escape');
       expect(await page.$('.onward-editor')).toBeNull();
-      await page.waitForFunction(() => document.activeElement?.getAttribute('data-key') === 'edit');
-      await page.click('[data-key="deny"]');
+      if (name === 'approval')
+        await page.waitForFunction(
+          () => document.activeElement?.getAttribute('data-key') === 'edit',
+        );
+      await page.fill('[data-key="deny"]', 'still in negotiation');
       await check(`${name}-deny`);
     }
     expect(errors).toEqual([]);

@@ -7,8 +7,9 @@ import { Markdown } from '../../src/console/chat/markdown.tsx';
 afterEach(cleanup);
 
 const html = (text: string, isStreaming: boolean = false): string =>
-  render(<Markdown text={text} isStreaming={isStreaming} />).container.querySelector('.md')
-    ?.innerHTML ?? '';
+  render(<Markdown text={text} isStreaming={isStreaming} />)
+    .container.querySelector('.md')
+    ?.innerHTML.replaceAll(' dir=\"auto\"', '') ?? '';
 
 const tags = (text: string): string[] =>
   [
@@ -60,7 +61,7 @@ describe('Markdown', () => {
       <Markdown text={'| a | b |\n| :- | -: |\n| `x\\|y` | 2 |\n| 3 |\n\nend'} />,
     );
     const rows = [...container.querySelectorAll('tr')].map((row) =>
-      [...row.children].map((cell) => cell.outerHTML),
+      [...row.children].map((cell) => cell.outerHTML.replaceAll(' dir="auto"', '')),
     );
     expect(rows).toEqual([
       [

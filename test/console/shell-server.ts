@@ -24,8 +24,10 @@ export class ShellServer {
     name: 'Partner desk',
     version: '1.2.3',
     owner: 'dev',
+    maxAttachmentBytes: 3_000_000,
     store: 'SQLite · .onward/sessions.db',
     agents: [agentInfo('partner-assistant', 'Partner assistant')],
+    isOperator: false,
   };
   readonly #streams: Map<string, Set<ReadableStreamDefaultController<Uint8Array>>> = new Map();
 
@@ -96,7 +98,9 @@ export class ShellServer {
     const end = start + this.pageSize;
     return Response.json({
       sessions: found.slice(start, end),
+      matches: {},
       cursor: end < found.length ? String(end) : null,
+      total: search.has('total') ? found.length : null,
     });
   }
 
@@ -168,6 +172,10 @@ export const summary = (id: string, more: Partial<SessionSummary> = {}): Session
   executionId: 'exe_1',
   messageCount: 2,
   stepCount: 3,
+  cost: 0.0123,
+  model: 'demo',
+  errors: 0,
+  attention: null,
   createdAt: new Date().toISOString(),
   updatedAt: new Date().toISOString(),
   ...more,

@@ -62,6 +62,8 @@ describe('a conversation with the demo agent in the console', () => {
     const { page } = tab;
     await begin(page, 'Clean up inactive Alpine leads');
     await status(page, 'Needs approval');
+    await page.getByRole('region', { name: /^Allow 3 .* calls\?$/ }).waitFor();
+    await page.getByRole('button', { name: 'Review one by one' }).click();
     const card = (name: string) => page.getByRole('region', { name: `Delete ${name}?` });
     await card('lead_1921').getByRole('button', { name: 'Edit arguments' }).click();
     await card('lead_1921').getByLabel('notify_owner').selectOption('false');
@@ -70,9 +72,8 @@ describe('a conversation with the demo agent in the console', () => {
     const leaves = (name: string) => card(name).waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Approve with changes' }).click();
     await leaves('lead_1921');
-    await card('lead_1874').getByRole('button', { name: 'Deny…' }).click();
     await card('lead_1874').getByRole('textbox').fill('still in negotiation');
-    await card('lead_1874').getByRole('button', { name: /^Deny/ }).last().click();
+    await card('lead_1874').getByRole('button', { name: 'Deny' }).click();
     await leaves('lead_1874');
     await card('lead_1902').getByRole('button', { name: 'Approve', exact: true }).click();
     await status(page, 'Completed');

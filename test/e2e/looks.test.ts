@@ -67,6 +67,12 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     await see('sessions');
   });
 
+  it('shows what other limits would have changed', async () => {
+    await go('#/what-if?maxSteps=2');
+    await page.getByText('Stops after step 2').first().waitFor();
+    await see('what-if');
+  });
+
   it('shows the page of a new session', async () => {
     await go('#/new');
     await page.getByRole('button', { name: messages.waiting }).waitFor();
@@ -89,7 +95,10 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
 
   it('shows an edited approval', async () => {
     await go(`#/s/${ids.waiting}`);
-    await page.getByRole('button', { name: 'Edit arguments' }).first().click();
+    await page
+      .getByRole('button', { name: /^Edit lead_/ })
+      .first()
+      .click();
     await page.getByLabel('notify_owner').first().selectOption('false');
     await see('chat-edit');
     await page.keyboard.press('Escape');

@@ -1,15 +1,22 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createAgent, defineTool, SessionRuntime } from 'onward';
 import {
   calledTools,
+  caseFromExport,
   casesFromSessions,
   defineEval,
   outputEquals,
   runEval,
   stoppedBecause,
 } from 'onward/evals';
+import { readDataset } from 'onward/evals/node';
+import { collectExport, exportLine, exportSession } from 'onward/exports';
 import { memoryStore } from 'onward/stores/memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { scriptOf } from '../setup/eval-script.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 const owner = { owner: 'ann' } as const;
 const search = defineTool({
@@ -60,6 +67,22 @@ describe('casesFromSessions', () => {
         metadata: { sessionId: 'one' },
       },
     ]);
+    await runtime.close();
+  });
+
+  it('reads the same case from an export, also as a file', async () => {
+    const runtime = await recorded();
+    const [expected] = await casesFromSessions(runtime, owner);
+    const records = [];
+    for await (const record of exportSession(runtime, 'one', owner)) records.push(record);
+    expect(caseFromExport(await collectExport(records))).toEqual(expected);
+    const folder = mkdtempSync(join(tmpdir(), 'onward-evals-'));
+    onTestFinished(() => removeFolder(folder));
+    const file = join(folder, 'session.jsonl');
+    writeFileSync(file, records.map(exportLine).join(''));
+    expect(await readDataset(file)).toEqual([expected]);
+    writeFileSync(file, records.slice(0, -1).map(exportLine).join(''));
+    await expect(readDataset(file)).rejects.toThrow('the export is not complete');
     await runtime.close();
   });
 

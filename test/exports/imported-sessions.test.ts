@@ -185,6 +185,11 @@ describe('a damaged or hostile export', () => {
       })),
     ],
     [
+      'a time with a line break',
+      /exportedAt/,
+      edited('session', (it: object) => ({ ...it, exportedAt: '1 (\n) 2026' })),
+    ],
+    [
       'a time that is none',
       /createdAt/,
       edited('session', (it: { session: object }) => ({

@@ -33,11 +33,8 @@ async function expectNothingLost(seed: number, server: TestPostgres | null): Pro
 const promise = 'every session ends, no written data is lost and nothing runs twice (seed %i)';
 const cases = 'D16 D17 D18 D24 D26 D46 D77: workers that are killed, frozen or have a wrong clock';
 
-// the faults come by the clock: a violation that comes once in dozens of runs is shown, and the schedule is played again
-const options = { timeout: 240_000 };
-
 describe(`${cases}, on a SQLite file that other processes lock`, () => {
-  it.each(seeds)(promise, options, (seed) => expectNothingLost(seed, null));
+  it.each(seeds)(promise, (seed) => expectNothingLost(seed, null), 240_000);
 });
 
 describe(`${cases}, on a PostgreSQL server that loses answers, hangs and is killed`, () => {
@@ -47,5 +44,5 @@ describe(`${cases}, on a PostgreSQL server that loses answers, hangs and is kill
   }, 60_000);
   afterAll(() => server.stop());
 
-  it.each(seeds)(promise, options, (seed) => expectNothingLost(seed, server));
+  it.each(seeds)(promise, (seed) => expectNothingLost(seed, server), 240_000);
 });

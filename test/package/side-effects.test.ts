@@ -60,7 +60,9 @@ describe('imports without side effects', () => {
     expect(held).toEqual(['Timeout', 'Timeout']);
   });
 
-  it.each(entries)('%s', async (_subpath, file) => {
+  // its purpose is an effect: it adds matchers to vitest, which has effects of its own
+  const quiet = entries.filter(([subpath]) => subpath !== 'onward/evals/vitest');
+  it.each(quiet)('%s', async (_subpath, file) => {
     expect(await importing(file)).toEqual({ loaded: 2, changed: [], held: [] });
   });
 

@@ -27,6 +27,7 @@ const views = [
         approvals={[shown]}
         pending={[]}
         rows={[]}
+        since={null}
         actions={[]}
         onApprove={onApprove}
         onDeny={() => {}}

@@ -130,13 +130,28 @@ describe('ApprovalView', () => {
 
   it('is denied with a reason, never without', async () => {
     const { onDeny } = view();
-    await userEvent.click(screen.getByRole('button', { name: 'Deny…' }));
-    const field = screen.getByRole('textbox', { name: 'Why not?' });
+    const field = screen.getByRole('textbox', { name: 'Reason for denying' });
+    await userEvent.click(screen.getByRole('button', { name: 'Deny' }));
     expect(document.activeElement).toBe(field);
     await userEvent.keyboard('   {Enter}');
     expect(onDeny).not.toHaveBeenCalled();
+    expect(field.getAttribute('aria-invalid')).toBe('true');
     await userEvent.keyboard('wrong lead{Enter}');
     expect(onDeny).toHaveBeenCalledExactlyOnceWith('call_1', 'wrong lead');
+  });
+
+  it('is remembered for the session only if the user asks for it', async () => {
+    const { onApprove } = view({ canRemember: true });
+    const choice = screen.getByRole<HTMLInputElement>('checkbox', {
+      name: 'Always allow delete_lead in this session',
+    });
+    expect(choice.checked).toBe(false);
+    await userEvent.click(choice);
+    await userEvent.click(screen.getByRole('button', { name: 'Approve' }));
+    expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1', undefined, { remember: 'session' });
+    cleanup();
+    view();
+    expect(screen.queryByRole('checkbox')).toBeNull();
   });
 
   it('shows a pending answer, and an error until it is dismissed', async () => {
@@ -232,5 +247,103 @@ describe('Approve all', () => {
     cleanup();
     list(two, [{ ...action, status: 'failed', error: new Error('stale') }]);
     expect(screen.getByRole('alert').textContent).toContain('stale');
+  });
+});
+
+describe('three calls of one tool', () => {
+  const calls = ['lead_7', 'lead_8', 'lead_9'].map((id, i) => ({
+    ...approval,
+    tool_call_id: `call_${i}`,
+    args: { id, program: 'Alpine', notify: true },
+  }));
+  const table = (more: Partial<Parameters<typeof ApprovalList>[0]> = {}) => {
+    const asked: unknown[][] = [];
+    const ask =
+      (name: string) =>
+      (...args: readonly unknown[]) =>
+        void asked.push([name, ...args]);
+    render(
+      <ApprovalList
+        approvals={calls}
+        actions={[]}
+        onApprove={ask('approve')}
+        onApproveAll={ask('approveAll')}
+        onDeny={ask('deny')}
+        onDenySome={ask('denySome')}
+        canRemember
+        {...more}
+      />,
+    );
+    return asked;
+  };
+
+  it('share a table: a column for what differs, and once what is the same', async () => {
+    table();
+    expect(screen.getByRole('region', { name: 'Allow 3 delete_lead calls?' })).toBeTruthy();
+    expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
+      '',
+      'id',
+    ]);
+    expect(screen.getByText(/^Same for all 3:/).textContent).toBe(
+      'Same for all 3: program Alpine · notify true',
+    );
+    expect(await seriousInDocument()).toEqual([]);
+  });
+
+  it('are approved or denied as selected, and all at once', async () => {
+    const asked = table();
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Select lead_8' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Approve 2 selected' }));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Reason for denying' }), 'not these');
+    await userEvent.click(screen.getByRole('button', { name: 'Deny 2 selected' }));
+    await userEvent.click(screen.getByRole('checkbox', { name: /^Always allow/ }));
+    await userEvent.click(screen.getByRole('button', { name: 'Approve all 3' }));
+    expect(asked).toEqual([
+      ['approveAll', ['call_0', 'call_2']],
+      ['denySome', ['call_0', 'call_2'], 'not these'],
+      ['approveAll', ['call_0', 'call_1', 'call_2'], { remember: 'session' }],
+    ]);
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Select all' }));
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Select all' }));
+    expect(
+      screen.getByRole('button', { name: 'Approve 0 selected' }).getAttribute('aria-disabled'),
+    ).toBe('true');
+  });
+
+  it('are edited in their row, or reviewed one by one', async () => {
+    const asked = table();
+    await userEvent.click(screen.getByRole('button', { name: 'Edit lead_8' }));
+    await userEvent.clear(screen.getByLabelText('id'));
+    await userEvent.type(screen.getByLabelText('id'), 'lead_5');
+    await userEvent.click(screen.getByRole('button', { name: 'Approve with changes' }));
+    expect(asked).toEqual([
+      ['approve', 'call_1', { id: 'lead_5', program: 'Alpine', notify: true }],
+    ]);
+    await userEvent.click(screen.getByRole('button', { name: 'Review one by one' }));
+    expect(screen.getAllByRole('region', { name: 'Run delete_lead?' })).toHaveLength(3);
+    await userEvent.click(screen.getByRole('button', { name: 'Show as a table' }));
+    expect(screen.getByRole('table')).toBeTruthy();
+  });
+
+  it('name the agent of a nested call, and are bounded', () => {
+    const long = calls.map((call, i) => ({
+      ...call,
+      args: { id: `lead_${i}`, a: i, b: i, c: i, d: i, e: '\u202e'.repeat(500) + i },
+    }));
+    table({
+      approvals: long,
+      agentOf: ({ tool_call_id: id }) => (id === 'call_1' ? 'a › b' : null),
+    });
+    expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
+      '',
+      'agent',
+      'id',
+      'a',
+      'b',
+      'c',
+    ]);
+    expect(screen.getByText('a › b')).toBeTruthy();
+    expect(screen.getByText('2 more arguments differ.', { exact: false })).toBeTruthy();
+    expect(document.body.textContent).not.toContain('\u202e');
   });
 });

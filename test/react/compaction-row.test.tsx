@@ -31,18 +31,25 @@ const shows = (message: UiMessage, fetchRef: (ref: string) => Promise<string>): 
 it('shows what the model is no longer sent, and its summary as plain text on demand', async () => {
   const fetchRef = vi.fn(async () => 'Ada <b>pays</b> by invoice.');
   shows(row('summary'), fetchRef);
-  expect(screen.getByText('182 earlier messages summarized: 96k → 1.2k tokens')).toBeDefined();
+  expect(
+    screen.getByText('Earlier messages summarized: 182 messages, 96k → 1.2k tokens'),
+  ).toBeDefined();
   expect(fetchRef).not.toHaveBeenCalled();
-  fireEvent.click(screen.getByRole('button', { name: 'Show all' }));
+  fireEvent.click(screen.getByRole('button', { name: 'Show summary', expanded: false }));
   const summary = await screen.findByText('Ada <b>pays</b> by invoice.');
   expect(summary.querySelector('b')).toBeNull();
   expect(fetchRef.mock.calls).toEqual([['summary:cmp_1']]);
   expect(await seriousInDocument()).toEqual([]);
+  fireEvent.click(screen.getByRole('button', { name: 'Hide summary', expanded: true }));
+  expect(screen.queryByText('Ada <b>pays</b> by invoice.')).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: 'Show summary' }));
+  expect(screen.getByText('Ada <b>pays</b> by invoice.')).toBeDefined();
+  expect(fetchRef).toHaveBeenCalledTimes(1);
 });
 
 it('says why a summary cannot be shown', async () => {
   shows(row('summary'), () => Promise.reject(new Error('It was deleted.')));
-  fireEvent.click(screen.getByRole('button', { name: 'Show all' }));
+  fireEvent.click(screen.getByRole('button', { name: 'Show summary' }));
   expect((await screen.findByRole('alert')).textContent).toContain('It was deleted.');
 });
 

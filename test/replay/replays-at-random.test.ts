@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { AgentState, explainState } from 'onward';
 import { replay, type ReplayResult } from 'onward/replay';
 import { describe, expect, it } from 'vitest';
-import { plan } from '../setup/explanation-plan.ts';
+import { plan, type Plan } from '../setup/explanation-plan.ts';
 import { worldOf, type World } from '../setup/explanation-world.ts';
 
 /** Lets the clock run while a run waits, such as before a retry. */
@@ -106,5 +106,60 @@ describe('replays of random runs (D86)', () => {
     );
     expect(compared).toBeGreaterThan(400);
     expect(resumed).toBeGreaterThan(100);
+  });
+});
+
+describe('changed limits (D86)', () => {
+  it('property: a replay stops where a real run under these limits stops, for the same reason', async () => {
+    const found = new Map<string, number>();
+    const limits = fc.record({
+      maxSteps: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+      maxTokens: fc.option(fc.integer({ min: 1, max: 2_500 }), { nil: undefined }),
+      maxCost: fc.option(
+        fc.integer({ min: 1, max: 60 }).map((cents) => cents / 100),
+        { nil: undefined },
+      ),
+      seconds: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(plan, limits, async (chosen, given) => {
+        // agents behind calls stop within a step, and guards and tools act on what a run has seen
+        const moves = chosen.moves.filter((move) => move !== 'research' && move !== 'ask_clerk');
+        const recordedPlan: Plan = {
+          ...chosen,
+          moves: moves.length > 0 ? moves : ['search'],
+          // an unlimited agent cannot be given a time limit: it may have had either kind
+          timeout: chosen.timeout ?? 40,
+          guard: null,
+        };
+        const changed = Object.fromEntries(
+          Object.entries(given).filter(([, value]) => value !== undefined),
+        );
+        const { seconds: timeout, ...others } = changed;
+        const realPlan = { ...recordedPlan, ...others, ...(timeout && { timeout }) };
+        const [before, after] = [worldOf(recordedPlan), worldOf(realPlan)];
+        const recorded = await inTime(before, before.agent.run('go'));
+        const real = await inTime(after, after.agent.run('go'));
+        const result = replay(recorded, { limits: changed });
+        found.set(result.change, (found.get(result.change) ?? 0) + 1);
+        // the clock of this world jumps, so that no timer interrupts a step
+        if (result.difference === 'interrupted')
+          expect(real.execution.stepCount).toBeGreaterThanOrEqual(result.stopsAt ?? 0);
+        else if (result.stopsAt !== null) {
+          expect(real.execution.stepCount).toBe(result.stopsAt);
+          const last = result.steps.find(({ number }) => number === result.stopsAt);
+          expect(real.stopReason).toBe(last?.replayed?.stopReason);
+          expect(real.lastContinuationOutcome?.resolvedBy).toBe(last?.replayed?.resolvedBy);
+        } else if (result.change === 'further')
+          // where the recorded run was out of time, the real one may ask for an approval
+          expect(real.execution.stepCount + (real.unfinishedStep ? 1 : 0)).toBeGreaterThanOrEqual(
+            result.firstDifference ?? 0,
+          );
+      }),
+      { numRuns: 400 },
+    );
+    expect([...found.keys()].toSorted()).toEqual(
+      expect.arrayContaining(['cut_short', 'earlier', 'further', 'same']),
+    );
   });
 });

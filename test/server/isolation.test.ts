@@ -26,6 +26,9 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     info: () => ({}),
     listSessions: () => ({ query: '?limit=10' }),
     createSession: () => ({ body: {} }),
+    countAttention: () => ({}),
+    readOverview: () => ({ query: '?range=14d&utcOffset=60' }),
+    changeSessions: (id) => ({ body: { action: 'delete', ids: [id] } }),
     getSession: () => ({}),
     deleteSession: () => ({}),
     readMessages: () => ({}),
@@ -35,6 +38,8 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     readLog: () => ({}),
     readRef: () => ({ query: '?ref=1.content.x' }),
     readTrace: () => ({}),
+    replaySession: () => ({}),
+    replaySessions: () => ({ query: '?limit=10' }),
     exportSession: () => ({}),
     readModelCall: () => ({ query: '?step=1' }),
     readToolCalls: () => ({ query: '?step=1' }),
@@ -67,15 +72,37 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     agUi: (id) => ({ body: { threadId: id, runId: 'run', messages: [] } }),
     listWorkers: () => ({}),
     readQueue: () => ({}),
+    listAllSessions: () => ({ query: '?owner=ann&attention=false&by=cost&total=true' }),
+    countAllAttention: () => ({}),
+    readWholeOverview: () => ({ query: '?range=1h' }),
+    changeAllSessions: (id) => ({ body: { action: 'stop', ids: [id] } }),
     listParked: () => ({ query: '?owner=ann&limit=10' }),
     retryParked: (id) => ({ body: { ids: [id] } }),
   };
 
 const open = new Set(['health', 'openapi']);
 /** Routes over the work of all owners, closed to owners. */
-const forOperators = new Set(['listWorkers', 'readQueue', 'listParked', 'retryParked']);
+const forOperators = new Set([
+  'listWorkers',
+  'readQueue',
+  'listParked',
+  'retryParked',
+  'listAllSessions',
+  'countAllAttention',
+  'readWholeOverview',
+  'changeAllSessions',
+]);
 /** Routes without a session in their path. */
-const withoutSession = new Set(['info', 'listSessions', 'createSession', 'mcp']);
+const withoutSession = new Set([
+  'info',
+  'listSessions',
+  'replaySessions',
+  'createSession',
+  'mcp',
+  'countAttention',
+  'readOverview',
+  'changeSessions',
+]);
 
 /** Status for ann if it is not the documented one: her session is paused, and has no such ref, rule or question. */
 const toOwner: Readonly<Record<string, number>> = {

@@ -50,7 +50,7 @@ const messagesOf = async (ask: Ask, id = 's'): Promise<readonly UiMessage[]> =>
 const line = ({ role, content, metadata: { event } }: UiMessage): string =>
   event ? `${event.kind}: ${content}` : `${role}: ${content}`;
 
-const told = [
+const between = [
   'user: Read it',
   'failed_call: Rate limited by the provider. Waited 1 ms and tried again (attempt 2).',
   'assistant: Reading.',
@@ -68,7 +68,7 @@ describe('what happened between messages, from the record', () => {
   it('has a row for each stop, grant, failed call and change of the model, in order', async () => {
     const ask = await stoppedSession();
     const rows = await messagesOf(ask);
-    expect(rows.map(line)).toEqual(told);
+    expect(rows.map(line)).toEqual(between);
     const stop = rows.find(({ metadata }) => metadata.event?.kind === 'stop');
     expect(stop?.metadata.continuation).toMatchObject({ stop_reason: 'steps_limit' });
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
@@ -77,7 +77,7 @@ describe('what happened between messages, from the record', () => {
     const earlier = (await ask(`GET /api/sessions/s/messages?limit=500&before=${page.before}`))
       .body;
     const both = [...earlier.messages, ...page.messages].map(line);
-    expect(new Set(both)).toEqual(new Set(told));
+    expect(new Set(both)).toEqual(new Set(between));
   });
 
   it('is named alike live and after a reload', async () => {
@@ -98,7 +98,10 @@ describe('what happened between messages, from the record', () => {
     const { body } = await ask('POST /api/sessions/s/fork', { body: { atStep: 2, id: 'f' } });
     expect(body.forkedFrom).toMatchObject({ sessionId: 's', step: 2 });
     const rows = (await messagesOf(ask, 'f')).map(line);
-    expect(rows).toEqual([...told.slice(0, 4), 'fork: Forked from another session after step 2.']);
+    expect(rows).toEqual([
+      ...between.slice(0, 4),
+      'fork: Forked from another session after step 2.',
+    ]);
     // it accepts a message, and stays a fork
     await ask('POST /api/sessions/f/messages', { body: { content: 'And now?' } });
     const sent = await ask('GET /api/sessions/f');

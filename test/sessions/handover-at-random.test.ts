@@ -12,6 +12,7 @@ import {
   places,
   runtimeOn,
 } from '../setup/sessions.ts';
+import { expectSessionReplayed } from '../setup/replayed.ts';
 
 const { final, toolCall, toolCalls } = ScenarioStep;
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed);
@@ -97,6 +98,7 @@ describe.each(places)('deploys at random moments (%s)', (name, makePlace) => {
       expect(execution.usage.input).toBe(10 * steps.at(-1)!.usage.input);
       expect(execution).toMatchObject({ stepCount: 4, answeredSteps: 4 });
       await isSound(reader, 's');
+      await expectSessionReplayed(reader, 's', 'ann');
     },
   );
 });

@@ -113,6 +113,7 @@ it('never changes an existing migration: add a new one at the end', () => {
     '8c19815589d24af9',
     'a1b2e3686a019b61',
     '74bd8b861715386b',
+    '1f10de2955034cb4',
   ]);
 });
 

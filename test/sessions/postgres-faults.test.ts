@@ -10,7 +10,7 @@ import { ended, payingAgent, unknownEffects } from '../setup/session-moments.ts'
 
 const { toolCall, final } = ScenarioStep;
 const lease = { leaseMs: 1_500, heartbeatMs: 400, signalMs: 150 };
-const isStart = /calls_written/;
+const isStart = /p_calls/;
 const isClaim = /nextval/;
 
 let proxy: PostgresProxy;

@@ -1,6 +1,29 @@
-import type { AgentState } from 'onward';
+import type { AgentState, AgentStep, SessionRuntime } from 'onward';
 import { expect } from 'vitest';
+import { AppendOnly } from '../../src/append-only.ts';
 import type { ReceivedSpan } from './otlp.ts';
+
+interface SpanCountOptions {
+  /** Steps that called no model. */
+  readonly silent?: number;
+  /** Whether the process of the first run was killed, so that the span of that run never arrived. */
+  readonly hasLostRun?: boolean;
+}
+
+const spanIdIn = (traceparent: string | undefined): string => traceparent?.split('-')[2] ?? '';
+
+/** Counts the spans of the last execution of a session against all of its steps in the store. */
+export async function expectSpansOfSession(
+  spans: readonly ReceivedSpan[],
+  runtime: SessionRuntime,
+  id: string,
+  { owner, ...options }: SpanCountOptions & { readonly owner: string },
+): Promise<void> {
+  const state = await runtime.state(id, { owner });
+  const { items } = await runtime.steps(id, { owner, limit: 500 });
+  const steps = AppendOnly.of(items as unknown as readonly AgentStep[]);
+  expectSpansOf(spans, state.with({ steps }), options);
+}
 
 /** The spans of one agent's execution. */
 const ofExecution = (spans: readonly ReceivedSpan[], { execution, agentName }: AgentState) =>
@@ -17,12 +40,13 @@ const ofExecution = (spans: readonly ReceivedSpan[], { execution, agentName }: A
 export function expectSpansOf(
   spans: readonly ReceivedSpan[],
   state: AgentState,
-  { silent = 0 }: { /** Steps that called no model. */ readonly silent?: number } = {},
+  { silent = 0, hasLostRun = false }: SpanCountOptions = {},
 ): void {
   const own = ofExecution(spans, state);
   const runs = own.filter(({ name }) => name.startsWith('invoke_agent '));
   const runIds = new Set(runs.map(({ spanId }) => spanId));
   const inside = own.filter((span) => !runs.includes(span));
+  if (hasLostRun) runIds.add(spanIdIn(state.execution.traceparent));
   for (const span of inside)
     expect([span.name, runIds.has(span.parentSpanId)]).toEqual([span.name, true]);
   const steps = state.steps
@@ -30,10 +54,25 @@ export function expectSpansOf(
     .filter(({ executionId }) => executionId === state.execution.id);
   expect(steps).toHaveLength(state.stepCount);
   const reported = runs.flatMap(({ events }) =>
-    events.map((event) => event.attributes['onward.step']),
+    events
+      .filter(({ name }) => name === 'onward.step')
+      .map((event) => event.attributes['onward.step']),
   );
-  expect(reported).toEqual(steps.map(({ number }) => number));
-  const chats = inside.filter(({ name }) => name.startsWith('chat '));
+  const numbers = steps.map(({ number }) => number);
+  // a run that was lost sent no events of its steps
+  expect(reported).toEqual(hasLostRun ? numbers.slice(numbers.length - reported.length) : numbers);
+  const models = inside.filter(({ name }) => name.startsWith('chat '));
+  const isSummary = ({ attributes }: ReceivedSpan): boolean =>
+    attributes['onward.summary'] === true;
+  // each summary that a compaction has was written in a span of its own; a failed one has a span too
+  for (const { number, compactions = [] } of steps) {
+    const summaries = compactions.filter(({ kind }) => kind === 'summary').length;
+    const written = models.filter(
+      (span) => isSummary(span) && span.attributes['onward.step'] === number,
+    );
+    expect(written.length).toBeGreaterThanOrEqual(summaries);
+  }
+  const chats = models.filter((span) => !isSummary(span));
   const called = new Set(chats.map(({ attributes }) => attributes['onward.step']));
   expect(called.size).toBe(steps.length - silent + (state.unfinishedStep ? 1 : 0));
   const tools = inside.filter(({ name }) => name.startsWith('execute_tool '));

@@ -7,6 +7,8 @@ export interface TcpProxy {
   readonly connections: number;
   /** Makes all current connections silent in both directions. New ones work. */
   silenceAll(): void;
+  /** Calls `silenceAll` and `swallow` when clients have sent this many pieces of data. Resolves then. */
+  silenceAfter(pieces: number): Promise<void>;
   /** Breaks all connections. */
   cutAll(): void;
   /** Breaks new connections at once until `accept`. */
@@ -24,6 +26,14 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let connections = 0;
   let mode: 'accept' | 'refuse' | 'swallow' = 'accept';
+
+  let piecesLeft = Number.POSITIVE_INFINITY;
+  let fellSilent: () => void = () => {};
+  const fallSilent = (): void => {
+    pairs.clear();
+    mode = 'swallow';
+    fellSilent();
+  };
 
   // a silent connection does not answer a close either
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -43,6 +53,7 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
       from.setNoDelay(true);
       from.on('data', (bytes) => {
         if (pairs.has(pair)) to.write(bytes);
+        if (from === client && --piecesLeft === 0) fallSilent();
       });
       from.on('end', () => {
         if (pairs.has(pair)) to.end();
@@ -73,6 +84,10 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
       return connections;
     },
     silenceAll: () => pairs.clear(),
+    silenceAfter(pieces) {
+      piecesLeft = pieces;
+      return new Promise((resolve) => (fellSilent = resolve));
+    },
     cutAll,
     refuse: () => (mode = 'refuse'),
     swallow: () => (mode = 'swallow'),

@@ -7,6 +7,7 @@ import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { stateless } from '../setup/mcp-servers.ts';
 import { named, observedHere, treeOf } from '../setup/otlp.ts';
+import { expectSpansOf } from '../setup/span-counts.ts';
 
 const { toolCall, final } = ScenarioStep;
 const later = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -132,4 +133,5 @@ it('an MCP server gets the trace context of its call, and no other tool sees it'
     '  chat deterministic',
   ]);
   expect(propagation.fields()).toContain('traceparent');
+  expectSpansOf(spans, state);
 });

@@ -5,12 +5,13 @@ import { ScenarioStep } from 'onward/testing';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { bundledProgram, startChild } from '../setup/child-program.ts';
 import { named, observedHere, treeOf } from '../setup/otlp.ts';
-import { ann, memoryPlace, runtimeOn, sqlitePlace, waiting } from '../setup/sessions.ts';
+import { expectSpansOfSession } from '../setup/span-counts.ts';
+import { ann, clientOn, memoryPlace, runtimeOn, sqlitePlace, waiting } from '../setup/sessions.ts';
 import { tracedAgent } from './traced-agent.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const { final, toolCall } = ScenarioStep;
+const { final, toolCall, toolCalls } = ScenarioStep;
 
 /** A session of a process that is then killed, and a runtime of this process over the same file. */
 async function left(tool: string, until: string) {
@@ -68,12 +69,53 @@ it('an approval in another process continues the trace of the request', async ()
     'gen_ai.conversation.id': 's',
   });
   expect(named(spans, 'execute_tool pay')[0]?.attributes['onward.approval']).toBe('approved');
+  await expectSpansOfSession(spans, runtime, 's', ann);
   const shown = JSON.stringify([
     await runtime.events('s', ann),
     await runtime.messages('s', ann),
     await runtime.steps('s', ann),
   ]);
   expect(shown).not.toContain(first?.traceId);
+});
+
+it('the run of a session links the traces of those who answered what it waited for', async () => {
+  const otlp = await observedHere();
+  const agent = tracedAgent(
+    [toolCalls([{ name: 'pay' }, { name: 'pay' }, { name: 'pay' }]), final('done')],
+    () => null,
+  );
+  const place = memoryPlace();
+  const runtime = runtimeOn(place.open(), agent);
+  await runtime.create({ id: 's', ...ann });
+  const { pendingApprovals } = await runtime.send('s', 'go', waiting);
+  const tracer = trace.getTracer('test');
+  const inTrace = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const span = tracer.startSpan(name);
+    return context.with(trace.setSpan(context.active(), span), work).finally(() => span.end());
+  };
+  const [first, second, third] = pendingApprovals.map(({ callId }) => callId);
+  // two answers in traces of their own, and one without a trace
+  await inTrace('POST /approve', () => runtime.approve('s', first ?? '', ann));
+  await inTrace('POST /deny', () => runtime.deny('s', second ?? '', { ...ann, reason: 'no' }));
+  await runtime.approve('s', third ?? '', ann);
+  expect(await runtime.wait('s', ann)).toMatchObject({ status: 'completed' });
+  // a run ends its span after the session has its end
+  await runtime.close();
+  const reader = clientOn(place.open(), agent);
+  const spans = await otlp.spans();
+  const links = named(spans, 'invoke_agent').flatMap((span) => span.links);
+  const answers = spans.filter(({ name }) => name.startsWith('POST '));
+  expect(answers).toHaveLength(2);
+  expect(new Set(links.map(({ spanId }) => spanId))).toEqual(
+    new Set(answers.map(({ spanId }) => spanId)),
+  );
+  const shown = JSON.stringify([
+    await reader.get('s', ann),
+    await reader.events('s', ann),
+    await reader.steps('s', ann),
+  ]);
+  for (const { traceId } of answers) expect(shown).not.toContain(traceId);
+  await expectSpansOfSession(spans, reader, 's', ann);
 });
 
 it('the work of a killed process continues in its trace', async () => {
@@ -100,6 +142,7 @@ it('the work of a killed process continues in its trace', async () => {
     .filter(({ name }) => name !== 'execute_tool hang')
     .map(({ parentSpanId }) => parentSpanId);
   expect(new Set(parents).size).toBe(1);
+  await expectSpansOfSession(spans, runtime, 's', { ...ann, hasLostRun: true });
 });
 
 it('a worker that hands over ends its span, and the next one continues the trace', async () => {

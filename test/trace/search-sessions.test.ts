@@ -56,6 +56,31 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
     expect(await found('nordlicht', { owner: 'bob' })).toEqual([]);
   });
 
+  it('says where each was found, with an excerpt and the step', async () => {
+    const runtime = await reported();
+    const match = async (search: string) => {
+      const { sessions, matches } = await searchSessions(runtime, { ...ann, search });
+      return matches[sessions[0]?.id ?? ''];
+    };
+    const { executionId } = await runtime.get('b-two', ann);
+    const inStep = { executionId, more: 0 };
+    expect(await match('leads old')).toEqual({
+      ...{ place: 'title', step: null, tool: null, executionId: null, more: 0 },
+      text: 'Delete the old leads',
+      ranges: [
+        [11, 14],
+        [15, 20],
+      ],
+    });
+    expect(await match('FJORDBANK')).toEqual({
+      ...{ place: 'tool_result', step: 1, tool: 'find_leads', ...inStep },
+      text: 'the hit is Fjordbank',
+      ranges: [[11, 20]],
+    });
+    expect(await match('nordlicht')).toMatchObject({ place: 'answer', step: 2, ...inStep });
+    expect(await match('  ')).toBeUndefined();
+  });
+
   it('stops at its limits of results, time and sessions, and continues from the cursor', async () => {
     const runtime = await reported();
     const walk = async (bound: Partial<SearchSessionsOptions>) => {
@@ -93,6 +118,6 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
       },
     });
     const page = await searchSessions(going, { ...ann, search: 'nordlicht' });
-    expect(page).toEqual({ sessions: [], cursor: null });
+    expect(page).toEqual({ sessions: [], matches: {}, cursor: null });
   });
 });

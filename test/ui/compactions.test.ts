@@ -44,7 +44,7 @@ describe('a compaction in the UI state', () => {
     expect(row).toEqual({
       id: 'cmp_1',
       role: 'status',
-      content: '182 earlier messages summarized: 96k → 1.2k tokens',
+      content: 'Earlier messages summarized: 182 messages, 96k → 1.2k tokens',
       timestamp: at,
       metadata: {
         status_type: 'info',

@@ -113,7 +113,7 @@ const rows: readonly (readonly [Envelope, string])[] = [
         tokens_after: 1_200,
       },
     },
-    '#12 agent.context.compacted: step 3, 182 earlier messages summarized: 96k → 1.2k tokens',
+    '#12 agent.context.compacted: step 3, earlier messages summarized: 182 messages, 96k → 1.2k tokens',
   ],
   [
     {

@@ -1,6 +1,7 @@
 import { BroadcastError, type Broadcast, type Broadcaster } from '../broadcaster.ts';
 import { connectPusher } from './pusher-connection.ts';
 import { eventBytes, pusherEvent } from './pusher-frame.ts';
+import { mergedCalls } from './pusher-merge.ts';
 import { checkedOptions, type PusherOptions } from './pusher-options.ts';
 
 export type { PusherLike } from './pusher-connection.ts';
@@ -22,6 +23,15 @@ export function pusherBroadcaster(options: PusherOptions): Broadcaster {
   const { frameBytes, batchSize } = settings;
   const connection = connectPusher(settings);
 
+  const merged = mergedCalls({
+    batchSize,
+    frameBytes,
+    bytesOf: eventBytes,
+    async send(broadcasts, signal) {
+      const bytes = broadcasts.reduce((sum, broadcast) => sum + eventBytes(broadcast), 0);
+      await connection.send(broadcasts.map(pusherEvent), bytes + settings.fixedBytes, signal);
+    },
+  });
   const send = async (
     broadcasts: readonly Broadcast[],
     signal: AbortSignal | undefined,
@@ -32,7 +42,7 @@ export function pusherBroadcaster(options: PusherOptions): Broadcaster {
     // then its response is often lost
     if (bytes > frameBytes || broadcasts.length > batchSize)
       throw tooMuch(broadcasts, bytes, frameBytes, batchSize);
-    await connection.send(broadcasts.map(pusherEvent), bytes + settings.fixedBytes, signal);
+    await merged(broadcasts, signal);
   };
 
   return {

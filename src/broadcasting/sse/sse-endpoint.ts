@@ -1,3 +1,4 @@
+import { feedsOf } from '../../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from '../broadcast-config.ts';
 import { parsePosition, type SsePlace } from './sse-frame.ts';
@@ -47,7 +48,7 @@ export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
   const respond = (request: Request, given?: string): Promise<Response> =>
     answer(request, owner, async (ownerId) => {
       const sessionId = sessionIdOf(request, given);
-      await runtime.get(sessionId, { owner: ownerId });
+      await feedsOf(runtime).lookup.owned(sessionId, ownerId);
       const body = await hub.open(sessionId, {
         feed: { runtime, owner: ownerId, config, pageSize, place: positionOf(request) },
         signal: request.signal,

@@ -7,6 +7,7 @@ import type { AgentLabels } from '../../react/labels.ts';
 import { AgentUiProvider } from '../../react/ui-provider.tsx';
 import type { UiApproval } from '../../ui/ui-state.ts';
 import { visibleText } from '../../visible-text.ts';
+import { durationText } from '../../number-text.ts';
 import { questionOf } from './approval-text.ts';
 import { changesText } from './changes-text.ts';
 
@@ -15,28 +16,50 @@ export interface ApprovalCardsProps extends Omit<ApprovalListProps, 'textOf' | '
   readonly pending: readonly PendingApproval[];
   /** Rows of the turn, for other calls of the same step. */
   readonly rows: readonly ConversationRow[];
+  /** When the run paused; null if that is not known. */
+  readonly since: string | null;
 }
 
 const labels: Partial<AgentLabels> = {
   changes: changesText,
   editHint: 'Checked against the tool’s schema again before it runs.',
-  denyHint: 'The model reads this as the result of the call, and can try something else.',
+  denyHint: 'Reason for denying (the model will see it)',
   failed: (problem) => problem || 'The server sent no reason.',
 };
 
 /** Renders all calls that need approval, with what the console knows of them. */
-export function ApprovalCards({ pending, rows, ...props }: ApprovalCardsProps): ReactElement {
+export function ApprovalCards({
+  pending,
+  rows,
+  since,
+  ...props
+}: ApprovalCardsProps): ReactElement {
   const { length: count } = props.approvals;
+  const waited = since === null ? [] : [`waiting ${waitText(since)}`];
   const textOf = (approval: UiApproval, place: number): ApprovalText => ({
     title: <Question {...approval} />,
     hint: <Facts approval={approval} {...{ pending, rows }} />,
-    ...(count > 1 && { aside: `${place} of ${count}` }),
+    aside: [...(count > 1 ? [`${place} of ${count}`] : []), ...waited].join(' · '),
   });
+  const agentOf = ({ tool_call_id: callId }: UiApproval): string | null =>
+    pending.find((one) => one.callId === callId)?.path.join(' › ') || null;
   return (
     <AgentUiProvider labels={labels}>
-      <ApprovalList {...props} textOf={textOf} keysFor={keysFor} />
+      <ApprovalList
+        {...props}
+        textOf={textOf}
+        keysFor={keysFor}
+        agentOf={agentOf}
+        asideOf={() => ['none has run yet', ...waited].join(' · ')}
+      />
     </AgentUiProvider>
   );
+}
+
+/** Formats how long it has waited: "2m", "2h 14m". */
+function waitText(since: string): string {
+  const minutes = Math.max(1, Math.floor((Date.now() - Date.parse(since)) / 60_000));
+  return minutes < 60 ? `${minutes}m` : durationText(minutes * 60_000);
 }
 
 /** Shortcuts of the page and of the forms. The page shows them at the first call that can be answered. */
@@ -52,7 +75,6 @@ const isApple = /mac|iphone|ipad/i.test(globalThis.navigator?.platform ?? '');
 const keys: Readonly<Record<ApprovalMode, readonly string[]>> = {
   look: ['A', 'E', 'D'],
   edit: [isApple ? '⌘ ⏎' : 'Ctrl ⏎', 'Esc'],
-  deny: ['⏎', 'Esc'],
 };
 
 /** Renders "Delete **lead_1874**?" */

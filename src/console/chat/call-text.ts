@@ -76,7 +76,7 @@ function retryText({ row, fact }: CallItem): string | null {
   return retry.limit === null ? `retry ${retry.number}` : `retry ${retry.number} of ${retry.limit}`;
 }
 
-/** Returns "approved by you", from the record or the trace; null if nobody was asked. */
+/** Returns "approved by you", from the record or the trace; null if no approval was needed. */
 function approvalText({ row, fact }: CallItem): string | null {
   const { tool_approval: recorded } = row.result?.metadata ?? {};
   const { answer = null, pausedMs = 0, approval } = fact?.bar ?? {};

@@ -5,7 +5,11 @@ import { InputList } from '../../react/input-list.tsx';
 import { AgentUiProvider } from '../../react/ui-provider.tsx';
 import type { InputAnswer } from '../../tools/input-request.ts';
 import { useFollowEnd } from '../../react/use-follow-end.ts';
-import { actionFor } from '../../ui/sources/session-actions.ts';
+import {
+  actionFor,
+  type RememberedAnswer,
+  type SentFile,
+} from '../../ui/sources/session-actions.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
 import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
@@ -67,7 +71,7 @@ function Chat(props: ChatViewProps): ReactElement {
   const isBehind = follow.isBehind && (!hasQuestions || isBelow);
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
-  const { retry, dismiss, approve, approveAll, deny, answer, send } = session;
+  const { retry, dismiss, approve, approveAll, deny, denySome, answer, send } = session;
 
   const lastSent = state.messages.findLast(({ metadata }) => metadata.pending)?.id;
   useLayoutEffect(() => {
@@ -91,17 +95,33 @@ function Chat(props: ChatViewProps): ReactElement {
   );
   const onRetry = useCallback((actionId: string) => void retry(actionId), [retry]);
   const onApprove = useCallback(
-    (callId: string, args?: JsonObject) => void (args ? approve(callId, args) : approve(callId)),
+    (callId: string, args?: JsonObject, options?: RememberedAnswer) =>
+      void (options
+        ? approve(callId, args, options)
+        : args
+          ? approve(callId, args)
+          : approve(callId)),
     [approve],
   );
-  const onApproveAll = useCallback(() => void approveAll(), [approveAll]);
+  const onApproveAll = useCallback(
+    (callIds?: readonly string[], options?: RememberedAnswer) =>
+      void (options ? approveAll(callIds, options) : approveAll(callIds)),
+    [approveAll],
+  );
+  const onDenySome = useCallback(
+    (callIds: readonly string[], reason: string) => void denySome(callIds, reason),
+    [denySome],
+  );
   const onDeny = useCallback((callId: string, reason: string) => void deny(callId, reason), [deny]);
   const onAnswer = useCallback(
     (inputId: string, given: InputAnswer) => void answer(inputId, given),
     [answer],
   );
   // a message that could not be sent stays in the conversation and is retried from there
-  const onSend = useCallback((text: string) => void send(text), [send]);
+  const onSend = useCallback(
+    (text: string, files?: readonly SentFile[]) => void (files ? send(text, files) : send(text)),
+    [send],
+  );
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
@@ -126,6 +146,9 @@ function Chat(props: ChatViewProps): ReactElement {
           onApprove={onApprove}
           onDeny={onDeny}
           onApproveAll={onApproveAll}
+          onDenySome={onDenySome}
+          canRemember={session.canRemember}
+          since={detail?.pause?.at ?? null}
           nextFocus={ref}
         />
       )}
@@ -210,6 +233,11 @@ function Chat(props: ChatViewProps): ReactElement {
         ) : (
           <BusyComposer
             onSend={onSend}
+            attachments={
+              session.canAttach
+                ? { maxBytes: props.maxAttachmentBytes ?? 2_500_000, maxCount: 10 }
+                : undefined
+            }
             draft={draft}
             blockedBy={blockedBy(isForked ? 'idle' : status, approvals.length, inputs.length)}
             placeholder={placeholderOf(status, agent)}

@@ -122,7 +122,7 @@ function CompactionLine({ message }: { readonly message: UiMessage }): ReactElem
               aria-expanded={isOpen}
               onClick={() => setOpen(!isOpen)}
             >
-              {isOpen ? 'Hide' : 'View'}
+              {isOpen ? 'Hide summary' : 'View summary'}
             </button>
           )
         }

@@ -1,6 +1,7 @@
 import { Fragment, memo, type MemoExoticComponent, type ReactElement, type ReactNode } from 'react';
 import { safeHref } from '../../react/safe-href.ts';
 import type { MarkdownNode } from './markdown-tree.ts';
+import { CodeBlock } from './code-block.tsx';
 import { useMarkdown } from './use-markdown.ts';
 
 export interface MarkdownProps {
@@ -51,24 +52,29 @@ function draw(node: MarkdownNode, end: ReactNode): ReactElement {
   switch (type) {
     case 'paragraph':
       // in a list without space between its items
-      return token.hidden ? <>{inside(node, end)}</> : <p>{inside(node, end)}</p>;
+      return token.hidden ? <>{inside(node, end)}</> : <p dir="auto">{inside(node, end)}</p>;
     case 'heading':
       return <Heading level={Number(token.tag.slice(1))}>{inside(node, end)}</Heading>;
     case 'fence':
     case 'code_block':
       return (
-        <Code language={token.info.trim().split(/\s/)[0] ?? ''} text={token.content} end={end} />
+        <CodeBlock
+          language={token.info.trim().split(/\s/)[0] ?? ''}
+          text={token.content}
+          isStreaming={end !== null}
+          end={end}
+        />
       );
     case 'hr':
       return <hr />;
     case 'blockquote':
-      return <blockquote>{inside(node, end)}</blockquote>;
+      return <blockquote dir="auto">{inside(node, end)}</blockquote>;
     case 'bullet_list':
       return <ul>{inside(node, end)}</ul>;
     case 'ordered_list':
       return <ol start={Number(token.attrGet('start') ?? 1)}>{inside(node, end)}</ol>;
     case 'list_item':
-      return <li>{inside(node, end)}</li>;
+      return <li dir="auto">{inside(node, end)}</li>;
     case 'table':
       return (
         <div className="md-table" tabIndex={0} role="group" aria-label="Table">
@@ -83,12 +89,16 @@ function draw(node: MarkdownNode, end: ReactNode): ReactElement {
       return <tr>{inside(node, null)}</tr>;
     case 'th':
       return (
-        <th scope="col" style={alignOf(node)}>
+        <th scope="col" dir="auto" style={alignOf(node)}>
           {inside(node, null)}
         </th>
       );
     case 'td':
-      return <td style={alignOf(node)}>{inside(node, null)}</td>;
+      return (
+        <td dir="auto" style={alignOf(node)}>
+          {inside(node, null)}
+        </td>
+      );
     default:
       return drawInline(node, end);
   }
@@ -147,23 +157,6 @@ function Link({ href, children }: LinkProps): ReactElement {
   );
 }
 
-interface CodeProps {
-  readonly language: string;
-  readonly text: string;
-  readonly end: ReactNode;
-}
-
-function Code({ language, text, end }: CodeProps): ReactElement {
-  return (
-    <pre tabIndex={0} role="group" aria-label={`Code${language && ` in ${language}`}`}>
-      <code>
-        {text.replace(/\n$/, '')}
-        {end}
-      </code>
-    </pre>
-  );
-}
-
 interface HeadingProps {
   readonly level: number;
   readonly children: ReactNode;
@@ -172,7 +165,7 @@ interface HeadingProps {
 /** Lowers headings: the page has its title above them. */
 function Heading({ level, children }: HeadingProps): ReactElement {
   const Tag = level <= 1 ? 'h3' : level === 2 ? 'h4' : 'h5';
-  return <Tag>{children}</Tag>;
+  return <Tag dir="auto">{children}</Tag>;
 }
 
 type Align = 'left' | 'right' | 'center';

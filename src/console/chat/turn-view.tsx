@@ -8,6 +8,7 @@ import type { OpenStep } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { CallGroup } from './call-group.tsx';
 import { EventLine } from './event-line.tsx';
+import { Folded } from './folded.tsx';
 import { Markdown } from './markdown.tsx';
 import type { TurnFacts } from './trace-facts.ts';
 import { turnItems, type TurnItem } from './turn-items.ts';
@@ -110,11 +111,13 @@ function Said({ row }: { readonly row: ConversationRow }): ReactElement {
   const text = typeof whole === 'string' ? whole : message.content;
   return (
     <article className="said" aria-label="Assistant" aria-busy={isStreaming || undefined}>
-      <Markdown
-        text={text}
-        isStreaming={isStreaming}
-        end={isStreaming ? <span className="caret" aria-hidden="true" /> : null}
-      />
+      <Folded text={text} isStreaming={isStreaming}>
+        <Markdown
+          text={text}
+          isStreaming={isStreaming}
+          end={isStreaming ? <span className="caret" aria-hidden="true" /> : null}
+        />
+      </Folded>
       {status !== 'whole' && (
         <CutNote {...{ status, problem, load }} label="Only the beginning is shown." />
       )}

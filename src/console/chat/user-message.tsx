@@ -1,7 +1,10 @@
 import type { ReactElement } from 'react';
 import type { ConversationRow } from '../../react/conversation-rows.ts';
+import { ToolFiles } from '../../react/tool-files.tsx';
+import { textBeside } from '../../ui/files-text.ts';
 import type { SessionAction } from '../../ui/sources/session-actions.ts';
 import { Glyph } from '../glyphs.tsx';
+import { Folded } from './folded.tsx';
 
 export interface UserMessageProps {
   readonly row: ConversationRow;
@@ -16,12 +19,17 @@ export interface UserMessageProps {
 export function UserMessage(props: UserMessageProps): ReactElement {
   const { row, delivery, isQueued, onRetry, onEdit } = props;
   const { content, metadata } = row.message;
+  const { files } = metadata;
+  const text = textBeside(row.message);
   const hasFailed = delivery?.status === 'failed';
   return (
     <div className="user" data-failed={hasFailed || undefined}>
-      <article className="user-text" aria-label="You" data-pending={metadata.pending}>
-        {content}
-      </article>
+      {files && <ToolFiles files={files} />}
+      {text !== '' && (
+        <article className="user-text" aria-label="You" data-pending={metadata.pending} dir="auto">
+          <Folded text={text}>{text}</Folded>
+        </article>
+      )}
       {isQueued && !hasFailed && <p className="user-queued">Queued: runs after this run</p>}
       {delivery && hasFailed && (
         <p className="user-note" role="alert">

@@ -169,7 +169,7 @@ function CallView({ call, bar, step, view, isOpen }: CallProps): ReactElement {
   );
 }
 
-/** Returns arguments in one line: the values, which distinguish calls of one tool. */
+/** Returns arguments in one line: the values, which differ between calls of one tool. */
 function argsLine(text: string): string {
   try {
     const args = JSON.parse(text) as unknown;

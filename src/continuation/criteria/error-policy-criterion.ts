@@ -1,3 +1,4 @@
+import { grantRemedy } from '../grant-remedy.ts';
 import { isNoFailure, type ErrorContext } from '../../errors/error-context.ts';
 import { ErrorPolicy, type ErrorPolicyJSON } from '../../errors/error-policy.ts';
 import { own } from '../../json.ts';
@@ -79,7 +80,7 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
             }`,
         context,
         stopReason: spent ? StopReason.RetryLimitReached : StopReason.ErrorForbade,
-        remedy: remedyFor(error, spent, configured, writeOption),
+        remedy: remedyFor(state, error, spent, configured, writeOption),
         facts: message === undefined ? facts : { ...facts, message },
       };
     },
@@ -147,17 +148,17 @@ const factsFor = (error: ErrorContext, handling: Handling, policy: ErrorPolicy):
 };
 
 function remedyFor(
+  state: RunView,
   error: ErrorContext,
   spent: boolean,
   policy: ErrorPolicy,
   write: WriteOption,
 ): Remedy {
   const retries = spent ? Math.max(1, policy.retriesFor(error)) : 1;
-  return {
-    text: `${causeText(error, write)}call resume(state, { grant: { retries: ${retries} } })${otherText(error, spent, policy, write)}.`,
-    option: write('errorPolicy'),
-    grant: { retries },
-  };
+  const other = otherText(error, spent, policy, write);
+  const before = causeText(error, write);
+  const ways = other === '' ? [] : [other];
+  return grantRemedy(state, { retries }, { before, ways, option: write('errorPolicy') });
 }
 
 /** What to change before a retry can succeed, by error code. */
@@ -188,16 +189,14 @@ function otherText(
 ): string {
   const { type, toolName, modelCall, retryable, metadata } = error;
   const rule = policy.ruleFor(error);
-  if (spent && rule?.maxRetries !== undefined)
-    return `, or raise maxRetries of the tool ${toolName}`;
-  if (spent)
-    return `, or raise the count with ${write('errorPolicy', 'policy.withMaxRetries(...)')}`;
-  if (rule) return `, or change onError of the tool ${toolName}`;
+  if (spent && rule?.maxRetries !== undefined) return `raise maxRetries of the tool ${toolName}`;
+  if (spent) return `raise the count with ${write('errorPolicy', 'policy.withMaxRetries(...)')}`;
+  if (rule) return `change onError of the tool ${toolName}`;
   if (modelCall && !retryable)
     return metadata['code'] === 'quota' && metadata['until'] !== undefined
-      ? ', or raise the quota at the model provider first'
+      ? 'raise the quota at the model provider first'
       : '';
   // the preset for production stops on unknown errors too
   const preset = type === 'unknown' ? 'retryAll' : 'production';
-  return `, or retry these errors with ${write('errorPolicy', `ErrorPolicy.${preset}()`)}`;
+  return `retry these errors with ${write('errorPolicy', `ErrorPolicy.${preset}()`)}`;
 }

@@ -1,7 +1,8 @@
+import { grantRemedy } from '../grant-remedy.ts';
 import { own } from '../../json.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
-import { sharedEvaluations, type ContinuationEvaluation } from '../evaluation.ts';
-import { stepToJudge } from '../run-view.ts';
+import { sharedEvaluations, type ContinuationEvaluation, type Remedy } from '../evaluation.ts';
+import { stepToJudge, type RunView } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
 
 const name = 'FinishReasonCheck';
@@ -34,18 +35,19 @@ export const finishReasonCheck = (
         reason: `${own(meanings, finishReason) ?? 'the answer ended in a way that is listed as a reason to stop'} (finish reason ${finishReason})`,
         context: { finishReason, reasons },
         stopReason: StopReason.FinishReasonReceived,
-        remedy: {
-          text: remedyText(finishReason, option),
-          option,
-          grant: { steps: 1 },
-        },
+        remedy: remedyFor(state, finishReason, option),
         facts: { kind: 'finish', finishReason },
       };
     },
   };
 };
 
-const remedyText = (finishReason: string, option: string): string =>
-  finishReason === 'content_filter'
-    ? `change the request and send it as a new message, or change the list with ${option}.`
-    : `call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with ${option}.`;
+function remedyFor(state: RunView, finishReason: string, option: string): Remedy {
+  const change = `change the list with ${option}`;
+  const grant = { steps: 1 };
+  if (finishReason === 'content_filter') {
+    const text = `change the request and send it as a new message, or ${change}.`;
+    return { ...grantRemedy(state, grant, { ways: [], option }), text };
+  }
+  return grantRemedy(state, grant, { ways: ['allow more output tokens', change], option });
+}

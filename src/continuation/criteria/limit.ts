@@ -1,3 +1,4 @@
+import { grantRemedy } from '../grant-remedy.ts';
 import { positive, whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion, CriterionContext, LandingReserve } from '../criterion.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
@@ -99,7 +100,7 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
           ...(spenders.length > 0 && { spenders }),
         },
         stopReason,
-        remedy: remedyFor(spec, facts),
+        remedy: remedyFor(spec, state, facts),
         facts,
       };
     },
@@ -147,15 +148,11 @@ function counter({ isTime, unit }: LimitSpec): (used: number, limit: number) => 
 }
 
 /** Names the grant that continues the run, and the option that raises the limit permanently. */
-function remedyFor({ option, grant }: LimitSpec, facts: LimitFacts): Remedy {
+function remedyFor({ option, grant }: LimitSpec, state: RunView, facts: LimitFacts): Remedy {
   if (grant === undefined)
     return { text: `raise the limit with ${option}, then send a new message.`, option };
-  const more = sameAgain(facts);
-  return {
-    text: `call resume(state, { grant: { ${grant}: ${more} } }), or raise the limit with ${option}.`,
-    option,
-    grant: { [grant]: more },
-  };
+  const ways = [`raise the limit with ${option}`];
+  return grantRemedy(state, { [grant]: sameAgain(facts) }, { ways, option });
 }
 
 /** " (2 + 3 granted)" */

@@ -1,6 +1,7 @@
 import type { ContinuationCriterion } from '../criterion.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
-import type { StopRequest } from '../run-view.ts';
+import { grantRemedy } from '../grant-remedy.ts';
+import type { RunView, StopRequest } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
 
 const name = 'StopRequestCheck';
@@ -11,13 +12,10 @@ const reasons: Readonly<Record<StopRequest['by'], StopReason>> = {
   deadline: StopReason.TimeLimitReached,
 };
 
-const remedies: Readonly<Record<StopRequest['by'], Remedy>> = {
-  user: {
-    text: 'call resume(state, { grant: { steps: 1 } }), or send a new message.',
-    grant: { steps: 1 },
-  },
-  tool: { text: 'send a new message; a tool asked for this stop.' },
-  deadline: { text: 'give the run that started this agent more time.' },
+const remedies: Readonly<Record<StopRequest['by'], (state: RunView) => Remedy>> = {
+  user: (state) => grantRemedy(state, { steps: 1 }, { ways: ['send a new message'] }),
+  tool: () => ({ text: 'send a new message; a tool asked for this stop.' }),
+  deadline: () => ({ text: 'give the run that started this agent more time.' }),
 };
 
 const noRequest: ContinuationEvaluation = Object.freeze({
@@ -30,8 +28,8 @@ const noRequest: ContinuationEvaluation = Object.freeze({
 /** Forbids after a stop request: from a user (signal or `stop()`), from a tool, or from a parent's deadline. */
 export const stopRequestCheck = (): ContinuationCriterion => ({
   name,
-  evaluate({ execution }): ContinuationEvaluation {
-    const request = execution.stopRequest;
+  evaluate(state): ContinuationEvaluation {
+    const request = state.execution.stopRequest;
     if (request === null) return noRequest;
     const { by, reason, toolName } = request;
     return {
@@ -40,7 +38,7 @@ export const stopRequestCheck = (): ContinuationCriterion => ({
       reason,
       context: { by },
       stopReason: reasons[by],
-      remedy: remedies[by],
+      remedy: remedies[by](state),
       facts: { kind: 'stop_request', source: by, ...(toolName && { toolName }), reason },
     };
   },

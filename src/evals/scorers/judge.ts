@@ -95,7 +95,7 @@ interface RecordOptions {
 }
 
 /** Writes what the judge reads: half for the answer, a quarter each for the question and for the calls. */
-export function recordText(
+function recordText(
   run: EvalRun,
   evalCase: EvalCase,
   { maxChars, redactor, calls }: RecordOptions,

@@ -1,8 +1,25 @@
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { sessionOperator, type ParkedOptions } from '../../sessions/session-operator.ts';
+import { isSessionId } from '../../sessions/check-names.ts';
+import { feedsOf } from '../../sessions/feed/feeds-of.ts';
+import { attentionCounts } from '../../sessions/session-overview.ts';
+import { bulkSessions } from '../bulk-sessions.ts';
+import { listSessions, type ListQuery } from '../list-sessions.ts';
+import { operatorSummaryOf } from '../session-views.ts';
+import {
+  bulkBody,
+  overviewOf,
+  overviewQuery,
+  type BulkBody,
+  type OverviewQuery,
+} from './overview-routes.ts';
+import { listFields } from './session-routes.ts';
 import { route, type Route } from '../route.ts';
 import { ref } from '../schemas/shapes.ts';
 import { required, sessionIds, wholeNumber, word } from './field-shapes.ts';
+
+/** Without a search, which would show whether a conversation has a word. */
+const { search: _search, ...operatorFields } = listFields;
 
 /** Creates the routes of operators, over the work of all owners. */
 export const adminRoutes = (runtime: SessionRuntime): readonly Route[] => [
@@ -38,6 +55,57 @@ export const adminRoutes = (runtime: SessionRuntime): readonly Route[] => [
     },
     answer: { status: 200, about: 'A page of parked sessions.', schema: ref('ParkedPage') },
     handle: ({ query }) => sessionOperator(runtime).parked(query),
+  }),
+  route<Omit<ListQuery, 'search'> & { readonly owner?: string }>({
+    method: 'GET',
+    path: '/admin/sessions',
+    name: 'listAllSessions',
+    summary: 'Lists sessions of all owners, without titles and without a search in conversations.',
+    isAdmin: true,
+    query: { ...operatorFields, owner: word('an owner') },
+    answer: { status: 200, about: 'A page of sessions.', schema: ref('OperatorPage') },
+    async handle({ query: { owner, ...query } }) {
+      const { sessions, cursor, total } = await listSessions(runtime, owner, query);
+      return { sessions: sessions.map(operatorSummaryOf), cursor, total };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/admin/attention',
+    name: 'countAllAttention',
+    summary: 'Counts the sessions of all owners that need a person, up to 100 of each kind.',
+    isAdmin: true,
+    answer: { status: 200, about: 'The counts.', schema: ref('AttentionCounts') },
+    handle: () => attentionCounts(runtime),
+  }),
+  route<OverviewQuery>({
+    method: 'GET',
+    path: '/admin/overview',
+    name: 'readWholeOverview',
+    summary: 'Summarizes the runs of all owners by outcome, cost, step time and tool errors.',
+    isAdmin: true,
+    query: overviewQuery,
+    answer: { status: 200, about: 'The statistics.', schema: ref('Overview') },
+    handle: ({ query }) => overviewOf(runtime, undefined, query),
+  }),
+  route<object, BulkBody>({
+    method: 'POST',
+    path: '/admin/bulk',
+    name: 'changeAllSessions',
+    summary: 'Stops, retries or deletes several sessions of any owners, one after another.',
+    isAdmin: true,
+    body: bulkBody,
+    answer: {
+      status: 200,
+      about: 'The ids for which it was done, and the others with the reason.',
+      schema: ref('BulkResult'),
+    },
+    async handle({ by, body: { action, ids } }) {
+      const { store } = feedsOf(runtime).lookup;
+      const ownerOf = async (id: string): Promise<string | null> =>
+        isSessionId(id) ? ((await store.find(id))?.owner ?? null) : null;
+      return bulkSessions(runtime, action, ids, ownerOf, by);
+    },
   }),
   route<object, { readonly ids: readonly string[] }>({
     method: 'POST',

@@ -25,6 +25,30 @@ export const oneOf = (...values: readonly string[]): Field => ({
   expected: `one of ${values.join(', ')}`,
 });
 
+/** A list of these values, separated by commas. */
+export const someOf = (...values: readonly string[]): Field => ({
+  schema: {
+    type: 'string',
+    maxLength: 1_000,
+    pattern: `^(?:${values.join('|')})(?:,(?:${values.join('|')}))*$`,
+  },
+  expected: `some of ${values.join(', ')}, separated by commas`,
+});
+
+export const timeText: Field = {
+  schema: {
+    type: 'string',
+    pattern:
+      '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,3})?Z$',
+  },
+  expected: 'a time such as 2026-01-31T12:00:00Z',
+};
+
+export const amount: Field = {
+  schema: { type: 'string', pattern: '^\\d{1,9}(?:\\.\\d{1,9})?$' },
+  expected: 'an amount such as 0.05',
+};
+
 export const required = (field: Field): Field => ({ ...field, isRequired: true });
 
 export const newSessionId: Field = {
@@ -32,16 +56,20 @@ export const newSessionId: Field = {
   expected: 'an unused id of up to 128 letters, digits and _-=@,.; and not . or ..',
 };
 
-export const sessionIds: Field = {
+const idsUpTo = (most: number): Field => ({
   schema: {
     type: 'array',
     minItems: 1,
-    maxItems: 200,
+    maxItems: most,
     items: { type: 'string', minLength: 1, maxLength: 128 },
   },
-  maxEntries: 200,
-  expected: '1 to 200 ids of sessions',
-};
+  maxEntries: most,
+  expected: `1 to ${most} ids of sessions`,
+});
+
+export const sessionIds: Field = idsUpTo(200);
+/** Sessions that one request changes. */
+export const bulkIds: Field = idsUpTo(100);
 
 export const reason: Field = {
   schema: { type: 'string', maxLength: 2_000 },

@@ -6,7 +6,8 @@ import { version } from '../version.ts';
 
 /** Creates the routes about the server itself. */
 export const infoRoutes = (
-  info: Omit<ServerInfo, 'owner'>,
+  info: Omit<ServerInfo, 'owner' | 'isOperator'>,
+  isOperator: (request: Request) => Promise<boolean>,
   openapi: () => JsonObject,
 ): readonly Route[] => [
   route({
@@ -33,6 +34,10 @@ export const infoRoutes = (
     name: 'info',
     summary: 'Describes the server, its agents, and the current owner.',
     answer: { status: 200, about: 'The server.', schema: ref('ServerInfo') },
-    handle: ({ owner }): ServerInfo => ({ ...info, owner }),
+    handle: async ({ request, owner }): Promise<ServerInfo> => ({
+      ...info,
+      owner,
+      isOperator: await isOperator(request),
+    }),
   }),
 ];

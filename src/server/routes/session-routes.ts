@@ -1,6 +1,7 @@
 import { broadcastStatuses } from '../../agent/broadcast-status.ts';
 import type { JsonObject } from '../../json.ts';
 import type { MessageContent } from '../../messages/content-part.ts';
+import { beginOf } from '../../sessions/begins-of.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
@@ -9,12 +10,17 @@ import { route, type Route, type RouteAnswer } from '../route.ts';
 import { phaseNames } from '../schemas/session-schemas.ts';
 import { ref } from '../schemas/shapes.ts';
 import { detailOf, summaryOf, wireStatus } from '../session-views.ts';
+import { sessionOrders } from '../../sessions/session-query.ts';
+import type { FieldsOf } from '../fields.ts';
 import {
+  amount,
   jsonRecord,
   messageContent,
   newSessionId,
   oneOf,
   required,
+  someOf,
+  timeText,
   wholeNumber,
   word,
 } from './field-shapes.ts';
@@ -38,35 +44,47 @@ const detail = (status: RouteAnswer['status'], about: string): RouteAnswer => ({
   schema: ref('SessionDetail'),
 });
 
+/** Query of a list of sessions. */
+export const listFields: FieldsOf<ListQuery> = {
+  status: oneOf(...broadcastStatuses),
+  statuses: someOf(...broadcastStatuses),
+  phase: oneOf(...phaseNames),
+  agent: word('the name of an agent'),
+  agents: word('names of agents, separated by commas', 1_000),
+  models: word('ids of models, separated by commas', 1_000),
+  updatedFrom: timeText,
+  updatedBefore: timeText,
+  costFrom: amount,
+  costBefore: amount,
+  hasError: oneOf('true', 'false'),
+  attention: oneOf('true', 'false'),
+  by: oneOf(...sessionOrders),
+  order: oneOf('asc', 'desc'),
+  search: word('words to search for, up to 200 characters'),
+  total: oneOf('true'),
+  limit: wholeNumber(1, 200),
+  cursor: word('the cursor of the previous page', 1_000),
+};
+
 /** Creates the routes of sessions and messages. */
-export const sessionRoutes = (
-  runtime: SessionRuntime,
-  caps: GrantCapOptions,
-  report: (error: unknown, request: Request) => void,
-): readonly Route[] => [
+export const sessionRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): readonly Route[] => [
   route<ListQuery>({
     method: 'GET',
     path: '/sessions',
     name: 'listSessions',
     summary: 'Lists your sessions, newest change first.',
-    query: {
-      status: oneOf(...broadcastStatuses),
-      phase: oneOf(...phaseNames),
-      agent: word('the name of an agent'),
-      search: word('words to search for, up to 200 characters'),
-      limit: wholeNumber(1, 200),
-      cursor: word('the cursor of the previous page', 1_000),
-    },
+    query: listFields,
     answer: { status: 200, about: 'A page of sessions.', schema: ref('SessionPage') },
     async handle({ owner, query }) {
-      const { sessions, cursor } = await listSessions(runtime, owner, query);
-      return { sessions: sessions.map(summaryOf), cursor };
+      const { sessions, ...page } = await listSessions(runtime, owner, query);
+      return { ...page, sessions: sessions.map(summaryOf) };
     },
   }),
   route<object, NewSession>({
     method: 'POST',
     path: '/sessions',
     name: 'createSession',
+    takesFiles: true,
     summary: 'Creates a session, and sends a message if there is one.',
     body: {
       agent: word('the name of an agent; required if there are several'),
@@ -75,16 +93,11 @@ export const sessionRoutes = (
       message: messageContent,
     },
     answer: detail(201, 'The new session.'),
-    async handle({ request, owner, body: { message, ...options } }) {
+    async handle({ owner, body: { message, ...options } }) {
+      if (message !== undefined)
+        return detailOf(await beginOf(runtime)(message, { owner, ...options }));
       const session = await runtime.create({ owner, ...options });
-      if (message === undefined) return detailOf(await session.get());
-      try {
-        return detailOf(await runtime.send(session.id, message, { owner }));
-      } catch (error) {
-        // all or nothing: a retry must not find its own id in use
-        await runtime.delete(session.id, { owner }).catch((left: unknown) => report(left, request));
-        throw error;
-      }
+      return detailOf(await session.get());
     },
   }),
   route({
@@ -107,6 +120,7 @@ export const sessionRoutes = (
     method: 'POST',
     path: '/sessions/{id}/messages',
     name: 'sendMessage',
+    takesFiles: true,
     summary: 'Sends a message to the agent. The events report the progress.',
     body: {
       content: required(messageContent),

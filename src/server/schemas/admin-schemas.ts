@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../tools/schema.ts';
+import { summary } from './session-schemas.ts';
 import { count, list, number, object, oneOfTexts, orNull, ref, text, time } from './shapes.ts';
 
 const counts = {
@@ -36,6 +37,11 @@ export const adminSchemas: Readonly<Record<string, JsonSchema>> = {
     deaths: count,
     parkedAt: time,
     lastRetry: orNull(ref('RetryRecord')),
+  }),
+  OperatorPage: object({
+    sessions: list(object({ ...summary, owner: text })),
+    cursor: orNull(text),
+    total: orNull(count),
   }),
   ParkedPage: object({ sessions: list(ref('ParkedSession')), cursor: orNull(text) }),
   RetriedSessions: object({ retried: list(text), skipped: list(text), by: text }),

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../tools/schema.ts';
+import type { MatchPlace } from '../../trace/match-text.ts';
 import {
   anything,
   count,
@@ -35,6 +36,29 @@ const inCommon = {
   updatedAt: time,
 };
 
+/** Of a session in a list. */
+export const summary: Readonly<Record<string, JsonSchema>> = {
+  ...inCommon,
+  waitingFor: list(object({ callId: text, tool: text })),
+  cost: orNull(number),
+  model: orNull(text),
+  errors: count,
+  attention: orNull(oneOfTexts(['gave_up', 'stuck', 'failed', 'waiting'])),
+};
+
+const matchPlaces: readonly MatchPlace[] = [
+  'title',
+  'agent',
+  'id',
+  'reason',
+  'error',
+  'message',
+  'answer',
+  'tool',
+  'tool_result',
+  'tool_error',
+];
+
 export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
   Health: object({ ok: { const: true }, version: text }),
   RetryRecord: object({ by: orNull(text), at: time }),
@@ -53,14 +77,27 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     version: text,
     owner: text,
     store: orNull(text),
+    maxAttachmentBytes: count,
     agents: list(ref('AgentInfo')),
+    isOperator: flag,
   }),
   Phase: oneOfTexts(phaseNames),
-  SessionSummary: object(
-    { ...inCommon, waitingFor: list(object({ callId: text, tool: text })) },
-    { imported: ref('SessionImport') },
-  ),
-  SessionPage: object({ sessions: list(ref('SessionSummary')), cursor: orNull(text) }),
+  SessionSummary: object(summary, { imported: ref('SessionImport') }),
+  SessionMatch: object({
+    place: oneOfTexts(matchPlaces),
+    step: orNull(count),
+    executionId: orNull(text),
+    tool: orNull(text),
+    text,
+    ranges: list(list(count)),
+    more: count,
+  }),
+  SessionPage: object({
+    sessions: list(ref('SessionSummary')),
+    matches: mapOf(ref('SessionMatch')),
+    cursor: orNull(text),
+    total: orNull(count),
+  }),
   PendingApproval: object(
     {
       callId: text,

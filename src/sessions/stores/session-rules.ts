@@ -17,10 +17,10 @@ import type {
   Decision,
   LeaseSignal,
   NewCommand,
-  SessionQuery,
   WaitingLimit,
 } from '../session-store.ts';
 import { hasProgress, noAttempts, noRetry } from './attempt-rules.ts';
+import { runFacts, type ListedRow } from './query-rules.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
 /** A session as stores without SQL keep it. `isLeased` is computed on each read, because it depends on the time. */
@@ -42,25 +42,22 @@ export const newRow = (row: NewSessionRow): KeptRow => ({
   updatedAt: row.createdAt,
 });
 
-export const shownRow = (row: KeptRow, isLeased: boolean): SessionRow => ({
+export const shownRow = ({ run: _run, ...row }: KeptRow, isLeased: boolean): SessionRow => ({
   ...row,
   status: shownStatus(row),
   isLeased,
+});
+
+/** Returns the row with its run facts, for a list that asks for them. */
+export const listedRow = (row: KeptRow, isLeased: boolean): ListedRow => ({
+  ...shownRow(row, isLeased),
+  run: row.run ?? null,
 });
 
 function shownStatus({ phase, status }: KeptRow): SessionRow['status'] {
   if (phase === 'open') return 'in_progress';
   return phase === 'parked' ? 'failed' : status;
 }
-
-export const isListed = (
-  row: SessionRow,
-  { status, phase, agent, notAgents }: Omit<SessionQuery, 'owner' | 'limit' | 'after'>,
-): boolean =>
-  (status === undefined || row.status === status) &&
-  (phase === undefined || row.phase === phase) &&
-  (agent === undefined || row.agent === agent) &&
-  notAgents?.includes(row.agent) !== true;
 
 /** Returns the row with one more command. */
 export const accepted = (
@@ -174,6 +171,7 @@ export const committed = (row: KeptRow, commit: Commit): KeptRow => ({
   seq: commit.seq ?? row.seq,
   revision: row.revision + 1,
   updatedAt: commit.at ?? row.updatedAt,
+  ...(commit.run && { run: runFacts(commit.run) }),
 });
 
 /** Applies the `end` of a commit. `isMoreToDo` means a command after `ended`, or a decided call after `paused`. */

@@ -3,7 +3,7 @@ import type { Grants } from '../../continuation/grants.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
 import { shown, type HttpOptions } from './http-reads.ts';
-import type { AgentSessionActions } from './session-actions.ts';
+import type { AgentSessionActions, SentFile } from './session-actions.ts';
 import { sseSource, type SseSourceOptions } from './sse-source.ts';
 
 export interface HttpActionsOptions extends HttpOptions {
@@ -52,8 +52,10 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
   const answer = (callId: string, body: JsonObject): Promise<unknown> =>
     post(`approvals/${encodeURIComponent(callId)}`, body);
   return {
-    async send(text, { id }) {
-      const body = { content: text, executionId: id, ...(whenBusy && { whenBusy }) };
+    attaches: true,
+    async send(text, { id, files = [] }) {
+      const content = files.length === 0 ? text : partsOf(text, files);
+      const body = { content, executionId: id, ...(whenBusy && { whenBusy }) };
       try {
         return await post('messages', body);
       } catch (thrown) {
@@ -66,6 +68,7 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     approve: (callId, args, shown) =>
       answer(callId, { decision: 'approve', ...(args !== undefined && { args }), ...shown }),
     deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
+    remembers: true,
     approveAll: (calls) =>
       post('approvals', { calls: calls.map((call): JsonObject => ({ ...call })) }),
     answer: (inputId, answer, shown) => post('inputs', { inputId, ...answer, ...shown }),
@@ -74,6 +77,16 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
     retry: () => post('retry', {}),
   };
 }
+
+const partsOf = (text: string, files: readonly SentFile[]): JsonObject[] => [
+  ...(text.trim() === '' ? [] : [{ type: 'text', text }]),
+  ...files.map(({ type, data, media_type: mediaType, filename }) => ({
+    type,
+    data,
+    mediaType,
+    ...(filename !== '' && { filename }),
+  })),
+];
 
 export interface HttpSessionOptions
   extends HttpActionsOptions, Pick<SseSourceOptions, 'silenceMs' | 'backoff'> {}

@@ -13,23 +13,50 @@ export interface ShownCall {
   readonly argsHash?: string;
 }
 
+/** Asks the session to approve later calls of the tool too. */
+export interface RememberedAnswer {
+  readonly remember?: 'session';
+}
+
 /** A visible call that is answered together with others. */
 export interface AnsweredCall extends ShownCall {
   readonly callId: string;
 }
 
+/** An image or a file that the user attached. */
+export interface SentFile {
+  /** `image` for PNG, JPEG, GIF and WebP. */
+  readonly type: 'image' | 'file';
+  /** Base64. */
+  readonly data: string;
+  readonly media_type: string;
+  readonly filename: string;
+  readonly bytes: number;
+}
+
 /** How the UI calls your server. Absent actions are not offered; a rejected promise is shown. */
 export interface AgentSessionActions {
   /**
-   * Sends a message. `id` stays the same when the user retries, so that a server can detect a repeat. May resolve to
-   * `{ executionId }` of the run that answers.
+   * Sends a message. `id` stays the same when the user retries, so that a server can detect a repeat. `files` are its
+   * images and files; absent without any. May resolve to `{ executionId }` of the run that answers.
    */
-  readonly send?: (text: string, options: { readonly id: string }) => Promise<unknown>;
+  readonly send?: (
+    text: string,
+    options: { readonly id: string; readonly files?: readonly SentFile[] },
+  ) => Promise<unknown>;
+  /** Whether `send` passes `files` to the server. Default: false. */
+  readonly attaches?: boolean;
   /**
    * Approves a call. `shown` identifies the visible call: pass it to your server, which refuses an answer to another
    * one.
    */
-  readonly approve?: (callId: string, args?: JsonObject, shown?: ShownCall) => Promise<unknown>;
+  readonly approve?: (
+    callId: string,
+    args?: JsonObject,
+    shown?: ShownCall & RememberedAnswer,
+  ) => Promise<unknown>;
+  /** Whether `approve` passes `remember` to the server, so that the user may ask for it. Default: false. */
+  readonly remembers?: boolean;
   readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
   /** Approves the visible calls, and no other. */
   readonly approveAll?: (calls: readonly AnsweredCall[]) => Promise<unknown>;
@@ -46,7 +73,7 @@ export interface AgentSessionActions {
   readonly retry?: () => Promise<unknown>;
 }
 
-export type ActionKind = keyof AgentSessionActions;
+export type ActionKind = Exclude<keyof AgentSessionActions, 'remembers' | 'attaches'>;
 
 /** A user action, until the view shows its effect. */
 export interface SessionAction {
@@ -60,11 +87,13 @@ export interface SessionAction {
 
 /** The user's actions in a session. Each resolves to whether the server accepted it, and never rejects. */
 export interface SessionController {
-  send(text: string): Promise<boolean>;
-  approve(callId: string, args?: JsonObject): Promise<boolean>;
+  send(text: string, files?: readonly SentFile[]): Promise<boolean>;
+  approve(callId: string, args?: JsonObject, options?: RememberedAnswer): Promise<boolean>;
   deny(callId: string, reason: string): Promise<boolean>;
-  /** Approves all visible calls. */
-  approveAll(): Promise<boolean>;
+  /** Denies several visible calls with one reason. */
+  denySome(callIds: readonly string[], reason: string): Promise<boolean>;
+  /** Approves all visible calls, or these of them. With `remember`, later calls of their tools too. */
+  approveAll(callIds?: readonly string[], options?: RememberedAnswer): Promise<boolean>;
   answer(inputId: string, answer: InputAnswer): Promise<boolean>;
   stopRun(): Promise<boolean>;
   resume(grant?: Grants): Promise<boolean>;
@@ -123,44 +152,67 @@ export function sessionController(
   ): Promise<boolean> =>
     act ? run({ id, kind, about, status: 'pending', error: null }, act) : Promise.resolve(false);
 
+  const denyCall = (callId: string, reason: string): Promise<boolean> => {
+    const { deny } = actions();
+    const shown = shownCall(store, callId);
+    return begin('deny', callId, deny && (() => deny(callId, reason, ...shown)));
+  };
+
   return {
-    send(text) {
+    send(text, files = []) {
       const { send } = actions();
-      if (!send || text.trim() === '') return Promise.resolve(false);
+      if (!send || (text.trim() === '' && files.length === 0)) return Promise.resolve(false);
       const id = messageId();
-      store.update((state) => withUserMessage(state, text, id));
+      store.update((state) => withUserMessage(state, text, id, files));
       const act = async (): Promise<void> => {
-        const executionId = executionOf(await send(text, { id }));
+        const options = files.length === 0 ? { id } : { id, files };
+        const executionId = executionOf(await send(text, options));
         if (executionId !== null)
           store.update((state) => acceptUserMessage(state, id, executionId));
       };
       return begin('send', id, act, id);
     },
-    approve(callId, args) {
+    approve(callId, args, { remember } = {}) {
       const { approve } = actions();
-      const shown = shownCall(store, callId);
-      const said: Parameters<NonNullable<typeof approve>> =
-        shown.length > 0
-          ? [callId, args, ...shown]
-          : args === undefined
-            ? [callId]
-            : [callId, args];
+      const [shown] = shownCall(store, callId);
+      const third = shown && { ...shown, ...(remember && { remember }) };
+      const said: Parameters<NonNullable<typeof approve>> = third
+        ? [callId, args, third]
+        : args === undefined
+          ? [callId]
+          : [callId, args];
       return begin('approve', callId, approve && (() => approve(...said)));
     },
-    deny(callId, reason) {
-      const { deny } = actions();
-      const shown = shownCall(store, callId);
-      return begin('deny', callId, deny && (() => deny(callId, reason, ...shown)));
+    deny: denyCall,
+    async denySome(callIds, reason) {
+      let isAccepted = callIds.length > 0;
+      // one after the other: each answer is stored before the next
+      for (const callId of callIds) isAccepted = (await denyCall(callId, reason)) && isAccepted;
+      return isAccepted;
     },
-    approveAll() {
-      const { approveAll } = actions();
+    async approveAll(callIds, { remember } = {}) {
+      const { approveAll, approve } = actions();
       const { approvals, executionId } = store.view().state;
-      const calls = approvals.map(answeredCall);
-      const isAny = calls.length > 0;
+      const asked = approvals.filter(
+        ({ tool_call_id: id }) => callIds === undefined || callIds.includes(id),
+      );
+      // one answer for each tool asks to remember it
+      const first = new Map(
+        asked.map((approval) => [approval.tool, approval] as const).toReversed(),
+      );
+      const remembered = remember ? [...first.values()] : [];
+      const rest = asked.filter((approval) => !remembered.includes(approval)).map(answeredCall);
+      const canAnswer = approveAll && (remembered.length === 0 || approve) && asked.length > 0;
       return begin(
         'approveAll',
         executionId,
-        isAny && approveAll ? () => approveAll(calls) : undefined,
+        canAnswer
+          ? async () => {
+              for (const { callId, ...shown } of remembered.map(answeredCall))
+                await approve?.(callId, undefined, { ...shown, remember: 'session' });
+              if (rest.length > 0) await approveAll(rest);
+            }
+          : undefined,
       );
     },
     answer(inputId, given) {

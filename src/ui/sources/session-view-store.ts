@@ -2,6 +2,7 @@ import type { Envelope } from '../../broadcasting/envelope.ts';
 import { isEnd } from '../log-snapshot.ts';
 import { newUiState, withIgnored } from '../reducer-state.ts';
 import { reduceEnvelope } from '../reduce-envelope.ts';
+import { textBeside } from '../files-text.ts';
 import { withUserMessage } from '../sent-messages.ts';
 import { reconcile } from '../with-history.ts';
 import type { UiMessage } from '../ui-message.ts';
@@ -227,7 +228,11 @@ const noSession = (): SourceError =>
 const onlySent = ({ messages }: UiState): UiState =>
   messages
     .filter(({ metadata }) => metadata.pending)
-    .reduce((state, { content, id }) => withUserMessage(state, content, id), newUiState());
+    .reduce(
+      (state, message) =>
+        withUserMessage(state, textBeside(message), message.id, message.metadata.files),
+      newUiState(),
+    );
 
 /** Connects a view without React: calls `onView` now and with every change, until the returned function is called. */
 export function connectSession(

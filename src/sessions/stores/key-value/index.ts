@@ -8,29 +8,13 @@ import type {
   CompactionRow,
   EventRow,
   MessageRow,
-  SessionPhase,
   StepRow,
 } from '../../session-rows.ts';
-import type {
-  Acceptance,
-  Decision,
-  SessionQuery,
-  SessionStore,
-  StoreCodec,
-} from '../../session-store.ts';
+import type { Acceptance, Decision, SessionStore, StoreCodec } from '../../session-store.ts';
 import { hasWaitedElsewhere } from './key-value-waits.ts';
 import { commitTo } from './key-value-commit.ts';
-import { type KeyValueDriver, type KeyValueRange, keyValues } from './key-value-driver.ts';
-import {
-  asParked,
-  byChange,
-  byOwner,
-  commandKey,
-  inRange,
-  type KeptSession,
-  rowKey,
-  under,
-} from './key-value-layout.ts';
+import { type KeyValueDriver, keyValues } from './key-value-driver.ts';
+import { commandKey, inRange, type KeptSession, rowKey, under } from './key-value-layout.ts';
 import { change, findSession, rowsIn, sessionsIn } from './key-value-session.ts';
 import {
   deleteSession,
@@ -40,6 +24,7 @@ import {
   pruneSessions,
   sizeOf,
 } from './key-value-upkeep.ts';
+import { keyValueQueries } from './key-value-queries.ts';
 import { keyValueWork } from './key-value-work.ts';
 import { LeaseWatch } from '../lease-watch.ts';
 import {
@@ -47,7 +32,6 @@ import {
   answered,
   awake,
   isFullFor,
-  isListed,
   mayAccept,
   repeatOf,
   shownRow,
@@ -108,17 +92,7 @@ export function keyValueStore(
       const session = await findSession(kv, sessionId);
       return session && shownRow(session.row, isLeased(session, await kv.now()));
     },
-    async list({ owner, limit, after, ...query }) {
-      const now = await kv.now();
-      const { range, before } = listRange(owner, query.phase, after);
-      const sessions = await sessionsIn(
-        kv,
-        { ...range, ...(before && { before }), reverse: true, limit },
-        ({ row }) =>
-          (owner === undefined || row.owner === owner) && isListed(shownRow(row, false), query),
-      );
-      return sessions.map((session) => shownRow(session.row, isLeased(session, now)));
-    },
+    ...keyValueQueries(kv, isLeased),
 
     accept(sessionId, { at, contentHash, requires = 1, ...command }, condition) {
       const { executionId } = command;
@@ -245,18 +219,4 @@ export function keyValueStore(
     size: (sessionId) => sizeOf(kv, sessionId),
     close: () => kv.close(),
   };
-}
-
-/** Returns the index that a list reads, and the key before which it continues. */
-function listRange(
-  owner: string | undefined,
-  phase: SessionPhase | undefined,
-  after: SessionQuery['after'],
-): { readonly range: KeyValueRange; readonly before: string | undefined } {
-  const { updatedAt, id } = after ?? { updatedAt: '', id: '' };
-  if (phase === 'parked')
-    return { range: under('parked'), before: after && asParked(updatedAt, id) };
-  if (owner === undefined)
-    return { range: under('changed'), before: after && byChange(updatedAt, id) };
-  return { range: under('owner', owner), before: after && byOwner(owner, updatedAt, id) };
 }

@@ -3,6 +3,7 @@ import type { CallRow } from '../../session-rows.ts';
 import type { Commit, CommitReceipt } from '../../session-store.ts';
 import type { KeyValueChange, KeyValues } from './key-value-driver.ts';
 import { commandKey, rowKey, under } from './key-value-layout.ts';
+import { runEntries } from './key-value-runs.ts';
 import { change, rowsIn } from './key-value-session.ts';
 import { waitEntries } from './key-value-waits.ts';
 import {
@@ -32,7 +33,8 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
   const blobs = (commit.blobs ?? []).map((row) =>
     entry(rowKey(id, 'blob', row.hash, row.scope), row),
   );
-  const read = [...calls.map(callKey), ...appended.map(keyOf), ...blobs.map(keyOf)];
+  const runs = commit.run ? [rowKey(id, 'run', commit.run.executionId)] : [];
+  const read = [...calls.map(callKey), ...appended.map(keyOf), ...blobs.map(keyOf), ...runs];
 
   return change(kv, id, read, async (session, found) => {
     if (!session) throw staleOwner(commit);
@@ -66,6 +68,7 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
         ...blobs.filter(([key]) => !found.has(key)).filter(isFirst),
         ...[...ledger].map(([key, call]) => entry(key, call)),
         ...waitEntries(commit),
+        ...(commit.run ? runEntries(row, commit.run, found) : []),
         ...(commit.agents ?? []).map((agent) =>
           entry(rowKey(id, 'agent', agent.executionId, agent.agentId), agent),
         ),

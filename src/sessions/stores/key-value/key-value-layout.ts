@@ -22,7 +22,8 @@ export type Table =
   | 'call'
   | 'wait'
   | 'event'
-  | 'blob';
+  | 'blob'
+  | 'run';
 
 /** Escapes a text to lowercase characters, so that a case-insensitive database does not confuse two keys. */
 const escaped = (text: string): string =>
@@ -64,6 +65,10 @@ const byAgent = (agent: string, owner: string, updatedAt: string, id: string): s
   path('agent', agent, owner, updatedAt, id);
 
 export const asParked = (updatedAt: string, id: string): string => path('parked', updatedAt, id);
+
+/** Key under which a time range finds a run record. */
+export const byEnd = (endedAt: string, id: string, executionId: string): string =>
+  path('ran', endedAt, id, executionId);
 
 export const reportKey = (worker: string): string => path('report', worker);
 

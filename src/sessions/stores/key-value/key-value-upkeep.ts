@@ -3,6 +3,7 @@ import type {
   BlobRow,
   ForkedSessionRow,
   NewSessionRow,
+  RunRow,
   StepRow,
 } from '../../session-rows.ts';
 import type { Dropped, ExpireRequest, UpkeepRequest } from '../../session-store.ts';
@@ -18,6 +19,7 @@ import {
   tableOf,
   under,
 } from './key-value-layout.ts';
+import { endKeyOf } from './key-value-runs.ts';
 import { change, rowsIn, sessionsIn } from './key-value-session.ts';
 import { type Wait, waitEntry } from './key-value-waits.ts';
 import { bytesOf, type KeptRow, newRow } from '../session-rules.ts';
@@ -33,6 +35,14 @@ const everything = (kv: KeyValues, id: string): Promise<readonly KeyValueEntry[]
   kv.list(under('of', id));
 
 const removal = ([key]: KeyValueEntry): KeyValueChange => [key, null];
+
+/** Removes all entries of a session, and what finds its run records by time. */
+const removals = (id: string, entries: readonly KeyValueEntry[]): KeyValueChange[] => [
+  ...entries.map(removal),
+  ...entries
+    .filter(([key]) => tableOf(key) === 'run')
+    .map(([, value]): KeyValueChange => [endKeyOf(id, JSON.parse(value) as RunRow), null]),
+];
 
 export async function forkOf(
   kv: KeyValues,
@@ -100,7 +110,7 @@ async function conversation(
 export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>
   change(kv, id, [], async (session) =>
     session
-      ? { result: true, next: null, rows: (await everything(kv, id)).map(removal) }
+      ? { result: true, next: null, rows: removals(id, await everything(kv, id)) }
       : { result: false },
   );
 
@@ -156,8 +166,9 @@ export async function* expireSessions(
     const gone = await change<number | null>(kv, row.id, [], async (session) => {
       if (!session || !isDue(session.row)) return { result: null };
       if (request.dryRun) return { result: 0 };
-      const rows = (await everything(kv, row.id)).map(removal);
-      return { result: rows.length + 1, next: null, rows };
+      const entries = await everything(kv, row.id);
+      const rows = removals(row.id, entries);
+      return { result: entries.length + 1, next: null, rows };
     });
     if (gone !== null) yield { sessions: 1, rows: gone };
   }

@@ -10,6 +10,7 @@ import {
   inRange,
   type MemorySession,
   newSession,
+  runsIn,
   sizeOf,
   writeRows,
 } from './memory-session.ts';
@@ -23,8 +24,8 @@ import {
   committed,
   ended,
   isFullFor,
-  isListed,
   isNewCommit,
+  listedRow,
   mayAccept,
   receiptOf,
   repeatOf,
@@ -32,6 +33,7 @@ import {
   signalOf,
   waitingIn,
 } from '../session-rules.ts';
+import { isListed, type ListedRow, pageOf } from '../query-rules.ts';
 import { staleOwner, storeClosed } from '../store-errors.ts';
 import { inBatches } from '../upkeep-rules.ts';
 import { isKeptReport, type KeptReport, workloadOf } from '../workload-rules.ts';
@@ -64,6 +66,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const isLeased = ({ row, leasedUntil }: MemorySession): boolean =>
     row.worker !== null && leasedUntil > now();
   const shown = (session: MemorySession): SessionRow => shownRow(session.row, isLeased(session));
+  const listed = (session: MemorySession): ListedRow => listedRow(session.row, isLeased(session));
   const isOut = ({ leasedUntil, waitMs }: MemorySession): boolean => leasedUntil + waitMs <= now();
   const free = (): MemorySession[] => every().filter((session) => isFree(session, now(), isOut));
   const signalsOf = (worker: string): MemorySession[] =>
@@ -83,17 +86,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const session = find(sessionId);
       return session ? shown(session) : null;
     },
-    async list({ owner, limit, after, ...query }) {
-      return every()
-        .map(shown)
-        .filter(
-          (row) =>
-            (owner === undefined || row.owner === owner) &&
-            isListed(row, query) &&
-            (after === undefined || byChange(after, row) < 0),
-        )
-        .toSorted(byChange)
-        .slice(0, limit);
+    async list(query) {
+      return pageOf(every().map(listed), query);
+    },
+    async count(filter, most) {
+      return Math.min(most, every().filter((session) => isListed(listed(session), filter)).length);
+    },
+    async runs(query) {
+      return runsIn(every(), query);
     },
 
     async accept(sessionId, { at, contentHash, requires = 1, ...command }, condition) {
@@ -275,14 +275,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     },
   };
 }
-
-const byChange = (
-  a: Pick<SessionRow, 'updatedAt' | 'id'>,
-  b: Pick<SessionRow, 'updatedAt' | 'id'>,
-): number => {
-  const [x, y] = a.updatedAt === b.updatedAt ? [a.id, b.id] : [a.updatedAt, b.updatedAt];
-  return x > y ? -1 : Number(x < y);
-};
 
 /** Whether there is more to do: a command after the end, or an answer after a pause. */
 function hasMore({ row, commands, calls }: MemorySession, end: Commit['end']): boolean {

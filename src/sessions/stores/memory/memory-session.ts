@@ -8,9 +8,11 @@ import type {
   EventRow,
   MessageRow,
   NewSessionRow,
+  RunRow,
+  SessionRunRow,
   StepRow,
 } from '../../session-rows.ts';
-import type { Commit, RowRange } from '../../session-store.ts';
+import type { Commit, RowRange, RunsQuery } from '../../session-store.ts';
 import { noLease } from '../attempt-rules.ts';
 import { bytesOf, type KeptRow, newRow, nextCall, refusedStart } from '../session-rules.ts';
 
@@ -35,6 +37,8 @@ export interface MemorySession {
   readonly events: Map<string, EventRow[]>;
   /** By scope, then hash. */
   readonly blobs: Map<string, Map<string, BlobRow>>;
+  /** By execution. */
+  readonly runs: Map<string, RunRow>;
 }
 
 export const newSession = (row: NewSessionRow): MemorySession => ({
@@ -51,6 +55,7 @@ export const newSession = (row: NewSessionRow): MemorySession => ({
   calls: new Map(),
   events: new Map(),
   blobs: new Map(),
+  runs: new Map(),
 });
 
 /** Checks a commit. Throws before anything is written. */
@@ -101,6 +106,7 @@ export function writeRows(session: MemorySession, commit: Commit): void {
       );
     execution.set(write.callId, frozen(nextCall(execution.get(write.callId), write, commit.token)));
   }
+  if (commit.run) session.runs.set(commit.run.executionId, frozen(commit.run));
   const done = session.commands.findIndex(({ number }) => number === commit.done);
   if (done >= 0) session.commands.splice(done, 1);
 }
@@ -117,6 +123,23 @@ export function inRange<T extends { readonly position: number }>(
   );
   return fitting.slice(Math.max(0, fitting.length - limit));
 }
+
+/** Returns the run records of the time range, newest end first. */
+export const runsIn = (
+  sessions: readonly MemorySession[],
+  query: RunsQuery,
+): readonly SessionRunRow[] =>
+  sessions
+    .filter(
+      ({ row: { owner, agent } }) =>
+        (query.owner ?? owner) === owner && (query.agent ?? agent) === agent,
+    )
+    .flatMap(({ row: { id, owner, agent }, runs }) =>
+      [...runs.values()].map((run) => ({ ...run, sessionId: id, owner, agent })),
+    )
+    .filter(({ endedAt }) => endedAt >= query.from && endedAt < query.before)
+    .toSorted((a, b) => (a.endedAt < b.endedAt ? 1 : -1))
+    .slice(0, query.limit);
 
 /** Copies the conversation below the counts into a fork, with the large values of those steps. */
 export function copyInto(
@@ -158,6 +181,7 @@ export function sizeOf(session: MemorySession): { rows: number; bytes: number } 
     ...all(session.calls),
     ...all(session.events),
     ...all(session.blobs),
+    ...session.runs.values(),
   ];
   return { rows: rows.length, bytes: rows.reduce((sum, row) => sum + bytesOf(row), 0) };
 }

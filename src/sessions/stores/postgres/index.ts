@@ -5,6 +5,7 @@ import { sessionLeases } from './postgres-leases.ts';
 import { sessionBatches } from './postgres-batches.ts';
 import type { PoolLike } from './postgres-client.ts';
 import { openDatabase } from './postgres-pool.ts';
+import { sessionQueries } from './postgres-queries.ts';
 import { sessionReads } from './postgres-reads.ts';
 import { migrate } from './postgres-schema.ts';
 import { sessionUpkeep } from './postgres-upkeep.ts';
@@ -77,6 +78,7 @@ export function postgresStore(options: PostgresStoreOptions = {}): SessionStore 
     maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
     ...(codec && { codec }),
     ...sessionReads(db, schema),
+    ...sessionQueries(db, schema),
     ...sessionWork(db, schema),
     ...sessionLeases(db, schema),
     ...sessionUpkeep(db, schema),

@@ -1,7 +1,7 @@
 import { READS } from '../../session-rows.ts';
 import type { Dropped, ExpireRequest, SessionStore, UpkeepRequest } from '../../session-store.ts';
 import type { Database } from './postgres-pool.ts';
-import { childTables } from './postgres-schema.ts';
+import { childTables } from './postgres-child-tables.ts';
 import { expiring, inBatches } from '../upkeep-rules.ts';
 
 type Batches = Pick<SessionStore, 'prune' | 'expire'>;

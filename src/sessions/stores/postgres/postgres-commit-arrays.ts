@@ -81,22 +81,26 @@ export function preparedCommit(commit: Commit): PreparedCommit {
   return { commit, lines, size, rows };
 }
 
-/** Returns the values for `write_commits`, two for each table. */
-export function commitValues(commits: readonly PreparedCommit[]): readonly unknown[] {
-  return tables.flatMap((table) => {
+/** Returns the arguments for `write_commits`, by name, and their values. A table without rows has none. */
+export function commitArguments(commits: readonly PreparedCommit[]): {
+  readonly list: string;
+  readonly values: readonly Uint8Array[];
+} {
+  const list: string[] = [];
+  const values: Uint8Array[] = [];
+  for (const table of tables) {
     const all = commits.flatMap(({ rows }) => rows[table] ?? []);
-    if (all.length === 0) return [null, null];
-    const texts = all.length === 1 ? all[0]?.texts : all.flatMap((each) => each.texts);
-    const numbers = all.length === 1 ? all[0]?.numbers : all.flatMap((each) => each.numbers);
-    return [textArray(texts ?? []), numbers?.length ? numberArray(numbers) : null];
-  });
+    if (all.length === 0) continue;
+    values.push(textArray(all.flatMap(({ texts }) => texts)));
+    list.push(`p_${table} => $${values.length}::text[]`);
+    if (commitLayout[table].numbers.length === 0) continue;
+    values.push(numberArray(all.flatMap(({ numbers }) => numbers)));
+    list.push(`n_${table} => $${values.length}::bigint[]`);
+  }
+  return { list: list.join(', '), values };
 }
 
 const tables = Object.keys(commitLayout) as readonly CommitTable[];
-
-/** Types of those values, from the parameter with this number on. */
-export const valueTypes = (first: number): string =>
-  tables.map((_, i) => `$${first + 2 * i}::text[], $${first + 2 * i + 1}::bigint[]`).join(', ');
 
 /** The binary format would replace half of a character pair, where JSON is refused by the server. */
 function checked(text: string): string {

@@ -15,7 +15,7 @@ export type CommitTable =
   | 'blobs'
   | 'done';
 
-/** What `write_commits` takes, in order. A change needs a new function, because this one is part of a migration. */
+/** What `write_commits` takes: `p_` and `n_` arrays of each table, null without rows. A change needs a new function, because this one is part of a migration. */
 export const commitLayout: Readonly<Record<CommitTable, RowLayout>> = {
   sessions: {
     texts: ['id', 'at', 'execution_id', 'head', 'status', 'ending'],
@@ -111,7 +111,9 @@ export const commitMigration = (schema: string): string => `
   end $write_commits$;`;
 
 const tables = Object.keys(commitLayout) as readonly CommitTable[];
-const parameters = tables.map((table) => `p_${table} text[], n_${table} bigint[]`).join(', ');
+const parameters = tables
+  .map((table) => `p_${table} text[] default null, n_${table} bigint[] default null`)
+  .join(', ');
 
 /** SQL for one value of row `i`. */
 function valueOf(table: CommitTable, column: string): string {

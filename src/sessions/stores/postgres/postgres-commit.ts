@@ -1,12 +1,8 @@
 import type { CommitReceipt, SessionStore } from '../../session-store.ts';
 import { revisionConflict, staleOwner, startConflict } from '../store-errors.ts';
-import {
-  commitValues,
-  preparedCommit,
-  valueTypes,
-  type PreparedCommit,
-} from './postgres-commit-arrays.ts';
+import { commitArguments, preparedCommit, type PreparedCommit } from './postgres-commit-arrays.ts';
 import { REFUSED_START } from './postgres-commit-migration.ts';
+import { runsIn, withRuns } from './postgres-run-writes.ts';
 import { commitGroups } from './postgres-commit-groups.ts';
 import { isOfStatement, sqlState, storeFailed } from './postgres-errors.ts';
 import { isRefused, ledgerColumns } from './postgres-ledger.ts';
@@ -23,19 +19,23 @@ type Written = CommitReceipt & { readonly sessionId: string };
  * Whatever prevents one of them from being written, such as a locked row, then affects no other: each is written alone.
  */
 export function commitWriter(db: Database, schema: string): SessionStore['commit'] {
-  const call = (patience: string): string => `
-    select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
-    from ${schema}.write_commits(${patience}, ${valueTypes(1)})`;
-  const aloneText = call(`(select ${db.patience()})`);
-  const groupText = call(`(select ${db.patience(GROUP_PATIENCE_MS)})`);
-
-  const write = (text: string, commits: readonly PreparedCommit[]): Promise<Written[]> =>
-    db.run<Written>('commit', text, commitValues(commits), { isInside: true });
+  const write = (patience: string, commits: readonly PreparedCommit[]): Promise<Written[]> => {
+    const { list, values } = commitArguments(commits);
+    const plain = `select "sessionId", phase, "stopReason", "pauseReason"${db.durably}
+      from ${schema}.write_commits((select ${patience}), ${list})`;
+    const runs = runsIn(commits);
+    return runs === null
+      ? db.run<Written>('commit', plain, values, { isInside: true })
+      : db.run<Written>('commit', withRuns(schema, plain, values.length + 1), [...values, runs], {
+          isInside: true,
+        });
+  };
+  const [alone, together] = [db.patience(), db.patience(GROUP_PATIENCE_MS)];
 
   /** Writes one commit. Only if it wrote nothing does a second statement read the reason. */
   async function writeAlone(prepared: PreparedCommit): Promise<CommitReceipt> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const [written] = await write(aloneText, [prepared]).catch((error: unknown) => {
+      const [written] = await write(alone, [prepared]).catch((error: unknown) => {
         if (sqlState(error) === REFUSED_START) return [];
         throw error;
       });
@@ -50,7 +50,7 @@ export function commitWriter(db: Database, schema: string): SessionStore['commit
     sizeOf: ({ size }) => size,
     async write(commits) {
       try {
-        const rows = await write(groupText, commits);
+        const rows = await write(together, commits);
         const receipts = new Map(rows.map((row) => [row.sessionId, receiptOf(row)]));
         const inOrder = commits.flatMap(({ commit }) => receipts.get(commit.sessionId) ?? []);
         return inOrder.length === commits.length ? inOrder : null;

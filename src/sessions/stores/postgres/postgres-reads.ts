@@ -5,7 +5,6 @@ import type {
   CompactionRow,
   EventRow,
   MessageRow,
-  SessionPhase,
   SessionRow,
   StepRow,
 } from '../../session-rows.ts';
@@ -14,13 +13,13 @@ import type { Database } from './postgres-pool.ts';
 
 type Reads = Pick<
   SessionStore,
-  'find' | 'list' | 'messages' | 'steps' | 'compactions' | 'agents' | 'calls' | 'events' | 'blobs'
+  'find' | 'messages' | 'steps' | 'compactions' | 'agents' | 'calls' | 'events' | 'blobs'
 >;
 
-const status = `case s.phase when 'open' then 'in_progress' when 'parked' then 'failed' else s.status end`;
+export const shownStatus: string = `case s.phase when 'open' then 'in_progress' when 'parked' then 'failed' else s.status end`;
 
 /** Columns of a {@link SessionRow} from a table with the alias `s`. */
-export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as status, s.phase,
+export const sessionColumns: string = `s.id, s.owner, s.agent, ${shownStatus} as status, s.phase,
   s.execution_id as "executionId", s.head, s.revision, s.token::float8 as token, s.worker,
   s.worker is not null and s.leased_until > clock_timestamp() as "isLeased",
   s.stop_reason as "stopReason", s.pause_reason as "pauseReason",
@@ -32,10 +31,6 @@ export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as stat
 
 const callColumns =
   'execution_id as "executionId", call_id as "callId", tool, state, token::float8 as token, starts, answer, result';
-
-const phases: readonly SessionPhase[] = ['idle', 'open', 'paused', 'parked'];
-const checkedPhase = (phase: SessionPhase): SessionPhase =>
-  phases.find((known) => known === phase) ?? 'idle';
 
 const MOST = 2 ** 31 - 1;
 /** Clamps a number to the range of an SQL `integer`, which exceeds any number of rows. */
@@ -79,26 +74,6 @@ export function sessionReads(db: Database, schema: string): Reads {
       );
       return row ?? null;
     },
-    list({ owner, status: wanted, phase, agent, notAgents, limit, after }) {
-      const values: unknown[] = [integer(limit)];
-      const clauses = ['true'];
-      const bind = (value: unknown): string => `$${values.push(value)}`;
-      if (owner !== undefined) clauses.push(`s.owner = ${bind(owner)}`);
-      if (agent !== undefined) clauses.push(`s.agent = ${bind(agent)}`);
-      if (notAgents !== undefined) clauses.push(`s.agent <> all(${bind(notAgents)}::text[])`);
-      // written as a literal, so that the partial indexes apply
-      if (phase !== undefined) clauses.push(`s.phase = '${checkedPhase(phase)}'`);
-      if (wanted !== undefined) clauses.push(`${status} = ${bind(wanted)}`);
-      if (after)
-        clauses.push(`(s.updated_at, s.id) < (${bind(after.updatedAt)}, ${bind(after.id)})`);
-      return db.read<SessionRow>(
-        'list sessions',
-        `select ${sessionColumns} from ${schema}.sessions s where ${clauses.join(' and ')}
-        order by s.updated_at desc, s.id desc limit $1`,
-        values,
-      );
-    },
-
     messages: (sessionId, agentId, range = {}) =>
       newest<MessageRow>('messages', 'role, body', [sessionId, agentId], range, [
         'role',

@@ -1,6 +1,7 @@
 import { AgentError } from '../../../errors/agent-error.ts';
 import { isMissingTable } from './postgres-errors.ts';
 import { commitMigration } from './postgres-commit-migration.ts';
+import { runsSchema } from './postgres-runs-schema.ts';
 import {
   type Deadlines,
   fingerprint,
@@ -212,21 +213,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       delete from ${schema}.compactions where session_id = old.id;
       delete from ${schema}.waits where session_id = old.id; return old; end';`,
   commitMigration,
+  runsSchema,
 ];
-
-/** Tables whose rows belong to a session by `session_id`. */
-export const childTables = [
-  'messages',
-  'steps',
-  'compactions',
-  'agents',
-  'calls',
-  'events',
-  'blobs',
-  'commands',
-  'executions',
-  'waits',
-] as const;
 
 /** Migrates the schema to the newest version. Any number of processes may do this at the same time. */
 export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlines): Promise<void> {

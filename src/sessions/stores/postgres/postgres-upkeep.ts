@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../session-store.ts';
 import type { Database } from './postgres-pool.ts';
-import { childTables } from './postgres-schema.ts';
+import { childTables } from './postgres-child-tables.ts';
 
 type Upkeep = Pick<SessionStore, 'create' | 'fork' | 'delete' | 'size'>;
 
@@ -16,6 +16,7 @@ const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
   commands: 'octet_length(body)',
   executions: 'coalesce(octet_length(content_hash), 0)',
   waits: '0',
+  runs: 'octet_length(body)',
 };
 
 const newColumns =

@@ -8,6 +8,7 @@ import { closeDatabase, openDatabase, type SqliteFile } from './sqlite-database.
 import { sqliteFailure } from './sqlite-errors.ts';
 import { forks } from './sqlite-fork.ts';
 import { leases } from './sqlite-leases.ts';
+import { queries } from './sqlite-queries.ts';
 import { reads } from './sqlite-reads.ts';
 import { remains } from './sqlite-remains.ts';
 import type { SyncStore } from './sqlite-rows.ts';
@@ -124,6 +125,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     create: write('create'),
     find: read('find'),
     list: read('list'),
+    count: read('count'),
+    runs: read('runs'),
     accept: write('accept'),
     nextCommand: read('nextCommand'),
     decide: write('decide'),
@@ -188,6 +191,7 @@ async function connect(
   });
   const tables = {
     ...sessions(db),
+    ...queries(db),
     ...work(db),
     ...leases(db),
     ...commits(db),

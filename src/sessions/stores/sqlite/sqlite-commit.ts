@@ -1,4 +1,4 @@
-import type { CallState, MessageRow } from '../../session-rows.ts';
+import type { CallState, MessageRow, RunRow } from '../../session-rows.ts';
 import type { CallWrite, Commit, CommitReceipt } from '../../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { hasProgress } from '../attempt-rules.ts';
@@ -42,6 +42,11 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
   const putAgent = db.prepare(
     `INSERT OR REPLACE INTO agents (session, execution_id, agent_id, call_id, head, message_count, step_count)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const putRun = db.prepare(
+    `INSERT OR REPLACE INTO runs (session, execution_id, owner, agent, started_at, ended_at, status, stop_reason, model,
+     cost, session_cost, errors, body)
+     SELECT key, ?, owner, agent, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE key = ?`,
   );
   const addBlob = db.prepare(
     'INSERT OR IGNORE INTO blobs (session, scope, hash, body) VALUES (?, ?, ?, ?)',
@@ -122,6 +127,12 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
         addMessage.run(era, key, row.agentId, row.position, row.role, row.body);
   }
 
+  // prettier-ignore
+  const writeRun = (key: number, run: RunRow): void => void putRun.run(
+    run.executionId, run.startedAt, run.endedAt, run.status, run.stopReason, run.model, run.cost, run.sessionCost,
+    run.errors, run.body, key,
+  );
+
   /** Handles a commit that does not match the session: it was written before, or the worker has lost the session. */
   function withoutWriting(commit: Commit): CommitReceipt {
     const row = found.get(commit.sessionId) as Found | undefined;
@@ -168,6 +179,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
         );
       for (const row of commit.blobs ?? []) addBlob.run(key, row.scope, row.hash, row.body);
       for (const write of commit.calls ?? []) writeCall(key, token, write);
+      if (commit.run) writeRun(key, commit.run);
       if (commit.done !== undefined) removeCommand.run(key, commit.done);
       if (commit.end) return receiptOf(ends[commit.end].get(key));
       const { stopReason, pauseReason } = row;

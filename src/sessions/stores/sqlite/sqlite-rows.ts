@@ -49,6 +49,7 @@ export const texts: readonly (readonly [table: string, columns: readonly string[
   ['calls', ['answer', 'result']],
   ['waits', []],
   ['blobs', ['body']],
+  ['runs', ['body']],
 ];
 
 /** SQL for the bytes of text columns of a row. */

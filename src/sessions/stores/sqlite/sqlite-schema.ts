@@ -1,3 +1,5 @@
+import { runsSchema } from './sqlite-runs-schema.ts';
+
 /**
  * Rows are kept in the order in which they are written, beside an index, and not inside the index: what many sessions
  * write at once then fills few pages, and pages are what a commit costs. For the same reason history is indexed by era
@@ -267,6 +269,7 @@ export const migrations: readonly string[] = [
       DELETE FROM compactions WHERE session = OLD.key;
     END;
   `,
+  runsSchema,
 ];
 
 /**
