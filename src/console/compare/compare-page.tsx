@@ -10,7 +10,9 @@ import { go, pageHref, traceHref } from '../route.ts';
 import { useKeys } from '../use-keys.ts';
 import { ComparisonView } from './comparison-view.tsx';
 import { DifferenceView, differenceText } from './difference-view.tsx';
+// oxlint-disable-next-line import/no-unassigned-import -- styles of what is loaded on demand
 import '../payloads/payloads.css';
+// oxlint-disable-next-line import/no-unassigned-import -- styles of what is loaded on demand
 import './compare.css';
 
 /** Renders two runs beside each other: `#/compare?left=…&right=…`, with `leftRun` and `rightRun` to choose runs. */

@@ -6,6 +6,7 @@ import { ModelCallPane } from './model-call-pane.tsx';
 import { PayloadContext } from './payload-context.ts';
 import { RawPane } from './raw-pane.tsx';
 import { ToolCallsPane } from './tool-calls-pane.tsx';
+// oxlint-disable-next-line import/no-unassigned-import -- styles of what is loaded on demand
 import './payloads.css';
 
 /** Renders the payloads of a step, loaded when one of their tabs opens. */
