@@ -11,6 +11,7 @@ import { go, pageHref } from '../route.ts';
 import { useRead } from '../use-read.ts';
 import { Bars } from './bars.tsx';
 import { StepTimes } from './step-times.tsx';
+// oxlint-disable-next-line import/no-unassigned-import -- the styles are loaded with the page
 import './overview.css';
 
 const ranges = ['1h', '12h', '14d'] as const;

@@ -172,7 +172,8 @@ function OwnerField({ onOwner }: { readonly onOwner: (owner: string) => void }):
       className="filter-chip"
       onSubmit={(event) => {
         event.preventDefault();
-        onOwner(String(new FormData(event.currentTarget).get('owner') ?? '').trim());
+        const owner = new FormData(event.currentTarget).get('owner');
+        if (typeof owner === 'string') onOwner(owner.trim());
       }}
     >
       <input name="owner" aria-label="Owner" placeholder="Owner" maxLength={200} />

@@ -13,6 +13,7 @@ import { filtersIn, isFiltered, scopeOf, type ListFilters } from './list-filters
 import { SessionLine, SessionsTable } from './sessions-table.tsx';
 import { useListed, type ListedGroups } from './use-listed.ts';
 import { useRowKeys } from './use-row-keys.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- the styles are loaded with the page
 import './sessions.css';
 
 /** Rows of the sessions that need attention before the rest is shown. */

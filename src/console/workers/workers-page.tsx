@@ -10,6 +10,7 @@ import { PageTools } from '../page-tools.tsx';
 import type { PageProps } from '../pages.ts';
 import { traceHref } from '../route.ts';
 import { useRead } from '../use-read.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- the styles are loaded with the page
 import './workers.css';
 
 interface WorkState {
