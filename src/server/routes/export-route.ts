@@ -1,4 +1,4 @@
-import { exportLine, exportSession } from '../../exports/index.ts';
+import { onDemand } from '../../on-demand.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { route, type Route } from '../route.ts';
 
@@ -19,6 +19,7 @@ export const exportRoute = (runtime: SessionRuntime): Route =>
       contentType: JSON_LINES,
     },
     async handle({ owner, id }) {
+      const { exportLine, exportSession } = await onDemand(import('../../exports/index.ts'));
       const records = exportSession(runtime, id, { owner });
       // a session that is not found is refused before the answer begins
       const first = await records.next();
