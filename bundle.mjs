@@ -86,7 +86,7 @@ const { output } = await bundle.write({
         test: new RegExp(
           `src/(?:${[
             'errors/(?!known-secrets)',
-            'agent/agent-status',
+            'agent/(?:agent-status|compaction\\.ts)',
             'continuation/(?:stop-reason|grants|grant-text|time-text|explain-status)',
             'events/agent-event',
             'messages/content-part',

@@ -37,6 +37,7 @@ const ofOthers = new Set(
     'bearerToken toStandardJsonSchema StandardSchemaV1', // Echo, valibot, Standard Schema
     'use all', // Hono, Express
     'providerCalls', // a key of message metadata, not an export
+    'utcOffset', // a query parameter
   ].flatMap(wordsIn),
 );
 

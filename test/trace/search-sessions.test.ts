@@ -65,7 +65,11 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
     const { executionId } = await runtime.get('b-two', ann);
     const inStep = { executionId, more: 0 };
     expect(await match('leads old')).toEqual({
-      ...{ place: 'title', step: null, tool: null, executionId: null, more: 0 },
+      place: 'title',
+      step: null,
+      tool: null,
+      executionId: null,
+      more: 0,
       text: 'Delete the old leads',
       ranges: [
         [11, 14],
@@ -73,7 +77,10 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
       ],
     });
     expect(await match('FJORDBANK')).toEqual({
-      ...{ place: 'tool_result', step: 1, tool: 'find_leads', ...inStep },
+      place: 'tool_result',
+      step: 1,
+      tool: 'find_leads',
+      ...inStep,
       text: 'the hit is Fjordbank',
       ranges: [[11, 20]],
     });
