@@ -1,6 +1,7 @@
 export { type TraceCall } from './read-nested.ts';
+export { compareRuns, readModelCall, readPayload, readToolCalls } from './read-on-demand.ts';
 export { readTrace, type ReadTraceOptions } from './read-trace.ts';
-export { compareRuns, type CompareOptions } from './compare/read-comparison.ts';
+export type { CompareOptions } from './compare/read-comparison.ts';
 export type {
   Cause,
   ComparedAnswer,
@@ -12,9 +13,8 @@ export type {
   Difference,
   RequestPlace,
 } from './compare/comparison.ts';
-export { readModelCall, type ModelCallQuery } from './payloads/read-model-call.ts';
-export { readPayload, type PayloadQuery, type PayloadRange } from './payloads/read-payload.ts';
-export { readToolCalls } from './payloads/read-tool-calls.ts';
+export type { ModelCallQuery } from './payloads/read-model-call.ts';
+export type { PayloadQuery, PayloadRange } from './payloads/read-payload.ts';
 export type { StepPlace } from './payloads/step-place.ts';
 export type { PayloadText } from './payloads/payload-text.ts';
 export type {

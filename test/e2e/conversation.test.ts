@@ -116,7 +116,7 @@ describe('a conversation with the demo agent in the console', () => {
     await page.getByText('6 of 6 steps used while work is still pending').waitFor();
     await page.keyboard.press('k');
     await page.waitForURL(/\/trace\/5/);
-    await page.getByText(/Continued because/).waitFor();
+    await page.getByText(/Why it continued/).waitFor();
     await page.keyboard.press('c');
     await page.waitForURL(/#\/s\/[^/]+$/);
   });

@@ -116,7 +116,7 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
 
   it('shows the trace of an earlier step', async () => {
     await go(`#/s/${ids.stopped}/trace/2`);
-    await page.getByText(/Continued because/).waitFor();
+    await page.getByText(/Why it continued/).waitFor();
     await see('trace-step');
   });
 
