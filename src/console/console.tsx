@@ -93,8 +93,8 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       sessionHead(sessionId, { detail, status, approvals, inputs, stop, problem, step }, listed),
     [sessionId, detail, status, approvals, inputs, stop, problem, step, listed],
   );
-  const page = route.view === 'page' ? (pages[route.page] ?? null) : null;
-  const heading = route.view === 'page' ? (page?.title ?? 'Page not found') : head.heading;
+  const page = route.view === 'page' ? pages[route.page] : null;
+  const heading = page?.title ?? head.heading;
   const words = route.view === 'page' ? null : head.words;
   useEffect(() => {
     const isHome = route.view === 'home';

@@ -1,27 +1,12 @@
 import { Suspense, type ReactElement } from 'react';
-import { EmptyState } from './empty-state.tsx';
 import { pages, type PageProps } from './pages.ts';
 
-/** Renders a page, or says that there is none at this address. */
+/** Renders a page as soon as its file has arrived. */
 export function PageMain(props: PageProps): ReactElement {
-  const found = pages[props.route.page];
-  if (!found)
-    return (
-      <EmptyState
-        glyph="cancelled"
-        title="Page not found"
-        action={
-          <a className="button" href="#/">
-            All sessions
-          </a>
-        }
-      >
-        <p>This version of the console has no page at this address.</p>
-      </EmptyState>
-    );
+  const { Page } = pages[props.route.page];
   return (
     <Suspense fallback={<PageSkeleton />}>
-      <found.Page {...props} />
+      <Page {...props} />
     </Suspense>
   );
 }

@@ -29,7 +29,7 @@ const page = (
  * Pages that exist, in the order of the rail. Each is a folder of this module and a file of its own in the browser. To
  * add one, add its line: the rail, the address, the keys and the command palette follow.
  */
-export const pages: Readonly<Partial<Record<PageName, ConsolePage>>> = {
+export const pages: Readonly<Record<PageName, ConsolePage>> = {
   overview: page(async () => (await import('./overview/overview-page.tsx')).OverviewPage, {
     title: 'Overview',
     glyph: 'overview',

@@ -226,10 +226,17 @@ describe('pages', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('that do not exist say so and have no entry in the rail', async () => {
-    open('#/what-if');
-    await screen.findByText('This version of the console has no page at this address.');
-    expect(screen.queryByRole('link', { name: 'What if' })).toBeNull();
+  it('have an entry in the rail each, in order, but for those that others open', () => {
+    open('#/sessions');
+    const rail = within(screen.getByRole('navigation', { name: 'Console' }));
+    expect(rail.getAllByRole('link').map(({ textContent }) => textContent)).toEqual([
+      '', // the sign, which leads to the first page
+      'Overview',
+      'Sessions',
+      'Evals',
+      'What if',
+      'Workers',
+    ]);
   });
 });
 

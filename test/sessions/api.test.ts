@@ -122,7 +122,10 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
     await runtime.create({ ...ann, id: 's' });
     const paused = await runtime.send('s', 'go', waiting);
     expect(paused.pendingApprovals).toHaveLength(1);
-    expect((await runtime.list({ ...ann, status: 'paused' })).sessions).toEqual([paused]);
+    const { sessions } = await runtime.list({ ...ann, status: 'paused' });
+    // a list also says what needs a person, and what its newest run recorded
+    const more = { attention: null, run: expect.objectContaining({ errors: 0 }) };
+    expect(sessions).toEqual([{ ...paused, ...more }]);
   });
 
   it('messages and steps are read in pages, newest page first', async () => {

@@ -5,11 +5,12 @@ import type { QueueView } from '../../sessions/queue-view.ts';
 import type { WorkerView } from '../../sessions/worker-view.ts';
 import type { Api, ListedSession } from '../api-client.ts';
 import { EmptyState, Problem } from '../empty-state.tsx';
-import { Glyph, type GlyphName } from '../glyphs.tsx';
+import { Glyph } from '../glyphs.tsx';
 import { PageTools } from '../page-tools.tsx';
 import type { PageProps } from '../pages.ts';
 import { traceHref } from '../route.ts';
 import { useRead } from '../use-read.ts';
+import { WorkerTable } from './worker-table.tsx';
 // oxlint-disable-next-line import/no-unassigned-import -- the styles are loaded with the page
 import './workers.css';
 
@@ -80,7 +81,7 @@ function Work({ api, info }: PageProps): ReactElement {
               onChange={refresh}
             />
           )}
-          <Workers {...value} />
+          <WorkerTable {...value} />
           <Queue {...value} />
         </>
       )}
@@ -254,80 +255,6 @@ function GaveUpItem({
     </li>
   );
 }
-
-const workerGlyphs: Readonly<Record<WorkerView['status'], GlyphName>> = {
-  busy: 'working',
-  idle: 'idle',
-  draining: 'cancelled',
-  lost: 'failed',
-};
-
-const workerWords: Readonly<Record<WorkerView['status'], string>> = {
-  busy: 'working',
-  idle: 'idle',
-  draining: 'finishing, takes nothing more',
-  lost: 'not responding',
-};
-
-function Workers({ workers, at }: WorkState): ReactElement {
-  return (
-    <section aria-label="All workers">
-      <header className="work-head">
-        <h2>Workers</h2>
-      </header>
-      {workers.length === 0 ? (
-        <p className="muted">No worker has reported in the last hour.</p>
-      ) : (
-        <table className="workers-table">
-          <thead>
-            <tr>
-              <th scope="col">Worker</th>
-              <th scope="col">Agents</th>
-              <th scope="col">Sessions</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">Up</th>
-            </tr>
-          </thead>
-          <tbody>
-            {workers.map((worker) => (
-              <tr key={worker.id} data-status={worker.status}>
-                <td>
-                  <Glyph name={workerGlyphs[worker.status]} size={14} />
-                  <span>
-                    <code>{worker.id}</code>
-                    <span className="muted">
-                      {workerWords[worker.status]}
-                      {worker.host !== null && ` · ${worker.host}`}
-                      {worker.pid !== null && ` · ${worker.pid}`}
-                    </span>
-                  </span>
-                </td>
-                <td>{worker.agents?.join(', ') ?? '–'}</td>
-                <td>
-                  {counted(worker.leases, 'session')}
-                  {worker.expired > 0 && (
-                    <span className="work-bad">
-                      {' '}
-                      {countText(worker.expired)} expired, another worker takes over
-                    </span>
-                  )}
-                </td>
-                <td>{worker.seenMsAgo === null ? '–' : seenText(worker.seenMsAgo)}</td>
-                <td>
-                  {worker.startedAt === null
-                    ? '–'
-                    : durationText(Math.max(0, at - Date.parse(worker.startedAt)))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
-  );
-}
-
-const seenText = (ms: number): string => (ms < 1_500 ? 'now' : `${durationText(ms)} ago`);
 
 /** Renders open sessions, the one that has waited longest first. */
 function Queue({ open, queue, at }: WorkState): ReactElement {
