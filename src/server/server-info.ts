@@ -8,14 +8,17 @@ import { version } from './version.ts';
 /** Bytes of a message that are kept for its text. */
 const TEXT_BYTES = 65_536;
 
-/** Returns the maximum bytes of a body with a message. */
+/** Default maximum bytes of a body with a message, which may have images and files. */
+const MESSAGE_BYTES = 3_500_000;
+
+/** Returns the maximum bytes of a body with a message. A limit for all bodies holds for messages too. */
 export const messageLimit = ({
-  maxBodyBytes = 1_048_576,
-  maxMessageBytes,
+  maxBodyBytes,
+  maxMessageBytes = maxBodyBytes ?? MESSAGE_BYTES,
 }: {
   readonly maxBodyBytes?: number;
   readonly maxMessageBytes?: number;
-}): number => whole('maxMessageBytes', maxMessageBytes ?? Math.max(3_500_000, maxBodyBytes));
+}): number => whole('maxMessageBytes', maxMessageBytes);
 
 /** Creates the part of `/info` that does not depend on the request, once. */
 export function serverInfo(options: {

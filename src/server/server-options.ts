@@ -40,7 +40,7 @@ export interface AgentServerOptions {
   readonly basePath?: string;
   /** Maximum bytes of a body. Default 1 MiB. */
   readonly maxBodyBytes?: number;
-  /** Maximum bytes of a body with a message, whose images and files are base64. Default 3,500,000, or `maxBodyBytes` if that is more. */
+  /** Maximum bytes of a body with a message, whose images and files are base64. Default 3,500,000, or `maxBodyBytes` if it is given. */
   readonly maxMessageBytes?: number;
   /**
    * Rate limit of each owner, including reads and opened streams; null for none. Default 600 requests in 60 seconds.
