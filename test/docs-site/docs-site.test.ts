@@ -24,7 +24,7 @@ it('npm run docs:site builds every page of docs/ with a search index, and follow
     expect(index).toContain(`>${title}</h2>`);
   // code in a sentence keeps its braces, and what llms.txt names is there
   expect(readFileSync('build/docs-site/react.html', 'utf8')).toContain('{{');
-  const named = readFileSync('build/docs-site/llms.txt', 'utf8').matchAll(/\]\((docs\/[^)]+)\)/g);
+  const named = readFileSync('build/docs-site/llms.txt', 'utf8').matchAll(/\]\((docs\/[^)#]+)/g);
   for (const [, page = ''] of named) expect(existsSync(`build/docs-site/${page}`), page).toBe(true);
   const chunks = readdirSync('build/docs-site/assets', { recursive: true, encoding: 'utf8' });
   expect(chunks.filter((file) => file.includes('localSearchIndex')).length).toBeGreaterThan(0);

@@ -115,7 +115,11 @@ describe('a conversation with the demo agent in the console', () => {
     const how = page.getByText('How decisions work').locator('visible=true').first();
     await how.click();
     await page.getByText('one is enough').locator('visible=true').first().waitFor();
-    await page.getByText(/used (?:all 6|6 of 6) steps/).locator('visible=true').first().waitFor();
+    await page
+      .getByText(/used (?:all 6|6 of 6) steps/)
+      .locator('visible=true')
+      .first()
+      .waitFor();
     await page.keyboard.press('k');
     await page.waitForURL(/\/trace\/5/);
     await page.getByText(/Why it continued/).waitFor();

@@ -115,7 +115,7 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
   );
 
   it('shows the trace of an earlier step', async () => {
-    await go(`#/s/${ids.stopped}/trace/2`);
+    await go(`#/s/${ids.stopped}/trace/3`);
     await page.getByText(/Why it continued/).waitFor();
     await see('trace-step');
   });
