@@ -1,4 +1,5 @@
 import type { AgentStep } from '../agent/agent-step.ts';
+import { isoTime, msOf } from '../clock.ts';
 import { addCost } from '../inference/usage.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import { checkReplayOptions } from './check-replay-options.ts';
@@ -93,7 +94,8 @@ export class Replaying {
   }
 
   /** Judges the next step. Returns false at the first difference, behind which nothing is known. */
-  take(step: AgentStep): boolean {
+  take(recordedStep: AgentStep): boolean {
+    const step = withStart(recordedStep, this.#recorded.execution.startedAt);
     const { changed, recorded } = this.#judgesFor(step);
     this.#cursor.step = step;
     const judged = judgeStep(this.#at, step, changed, recorded);
@@ -152,6 +154,13 @@ export class Replaying {
     if (!isAnswer && last?.outcome?.stopReason === 'completed') return 'cut_short';
     return step !== last || !wasStop ? 'earlier' : 'other';
   }
+}
+
+/** Gives a step a start if its record has none that can be read. */
+function withStart(step: AgentStep, startedAt: string | null): AgentStep {
+  if (Number.isFinite(msOf(step.startedAt))) return step;
+  const known = startedAt !== null && Number.isFinite(msOf(startedAt));
+  return { ...step, startedAt: known ? startedAt : isoTime(0) };
 }
 
 const nothing: ReplaySavings = { steps: 0, tokens: 0, cost: 0, seconds: 0 };
