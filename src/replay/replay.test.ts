@@ -216,6 +216,34 @@ describe('replay', () => {
     expect(replay(older(state), { limits: { maxSteps: 1 } })).toMatchObject({ stopsAt: 1 });
   });
 
+  it('takes decisions from records that keep no evaluations, and says so', async () => {
+    const early: ContinuationCriterion = {
+      name: 'Early',
+      evaluate: ({ stepCount }) =>
+        stepCount === 3 ? { decision: 'forbid', reason: 'enough' } : 'allow',
+    };
+    const state = await looking(6).addContinuationCriteria(early).build().run('go');
+    const document = json(state);
+    const bare = {
+      ...document,
+      steps: document.steps.map((step) => ({
+        ...step,
+        outcome: step.outcome && { ...step.outcome, evaluations: [] },
+      })),
+    };
+    const result = replay(bare);
+    expect(result).toMatchObject({ change: 'same', stopsAt: 3 });
+    expect(result.incomplete.map(({ code }) => code)).toEqual(['no_evaluations']);
+    for (const { recorded, replayed } of result.steps) expect(replayed).toEqual(recorded);
+    // the limits are known, so other ones stop where they stop
+    expect(replay(bare, { limits: { maxSteps: 2 } })).toMatchObject({
+      change: 'earlier',
+      firstDifference: 2,
+      stopsAt: 2,
+    });
+    expect(replay(bare, { limits: { maxSteps: 9 } })).toMatchObject({ change: 'same' });
+  });
+
   it('says which steps are missing', async () => {
     const document = json(await looking(4).build().run('go'));
     const kept = { ...document, steps: document.steps.slice(2) };

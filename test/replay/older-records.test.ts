@@ -75,16 +75,22 @@ describe('replays of states of every version (D86)', () => {
     const limits = fc.constantFrom(undefined, { maxSteps: 1, seconds: 1 });
     let replayed = 0;
     fc.assert(
-      fc.property(fc.constantFrom(...frozen), path, broken, limits, (file, places, value, given) => {
-        const json = documentIn(file);
-        damage(json, places, value);
-        try {
-          replay(json, given && { limits: given });
-          replayed += 1;
-        } catch (error) {
-          if (!AgentError.is(error)) throw error;
-        }
-      }),
+      fc.property(
+        fc.constantFrom(...frozen),
+        path,
+        broken,
+        limits,
+        (file, places, value, given) => {
+          const json = documentIn(file);
+          damage(json, places, value);
+          try {
+            replay(json, given && { limits: given });
+            replayed += 1;
+          } catch (error) {
+            if (!AgentError.is(error)) throw error;
+          }
+        },
+      ),
       { numRuns: 2_000 },
     );
     expect(replayed).toBeGreaterThan(200);
@@ -96,10 +102,7 @@ describe('replays of sessions in old files (D86)', () => {
     '%s: the same decisions, and says what is uncertain',
     async (file) => {
       const place = sqlitePlace();
-      writeFileSync(
-        join(place.folder, 'sessions.db'),
-        gunzipSync(readFileSync(join(files, file))),
-      );
+      writeFileSync(join(place.folder, 'sessions.db'), gunzipSync(readFileSync(join(files, file))));
       const runtime = runtimeOn(place.open(), oldAgent());
       const judge = async (id: string, executionId?: string) => {
         const given = executionId === undefined ? {} : { executionId };

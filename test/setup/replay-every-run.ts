@@ -47,13 +47,16 @@ function replayRun(state: AgentState): void {
   const { change, difference, firstDifference, steps, incomplete } = replay(state);
   replays.runs += 1;
   replays.steps += steps.length;
-  const lacking = incomplete.filter(({ code }) => !harmless.has(code));
-  for (const { code } of lacking)
-    replays.incomplete.set(code, (replays.incomplete.get(code) ?? 0) + 1);
   const differing = steps.find(
     ({ recorded, replayed }) => reasonsOf(recorded) !== reasonsOf(replayed),
   );
-  if (lacking.length > 0 || (change === 'same' && differing === undefined)) return;
+  const isSame = change === 'same' && differing === undefined;
+  const lacking = incomplete.filter(({ code }) => !harmless.has(code));
+  for (const { code } of lacking) {
+    const key = isSame ? code : `${code} (differs)`;
+    replays.incomplete.set(key, (replays.incomplete.get(key) ?? 0) + 1);
+  }
+  if (lacking.length > 0 || isSame) return;
   const { number, recorded, replayed } = differing ?? {};
   replays.differences.push({
     change,
@@ -71,7 +74,11 @@ const reasonsOf = (
   outcome: ReturnType<typeof replay>['steps'][number]['replayed'] | undefined,
 ): string =>
   (outcome?.evaluations ?? [])
-    .map(({ criterion, decision, reason }) => `${criterion} ${decision}: ${reason}`)
+    .map(({ criterion, decision, reason }) => {
+      // outcomes have whole milliseconds, so tenths of seconds may be rounded otherwise
+      const text = criterion.endsWith('TimeLimit') ? reason.replace(/^[\d.]+/, '…') : reason;
+      return `${criterion} ${decision}: ${text}`;
+    })
     .join('\n');
 
 afterEach(() => {
