@@ -1,6 +1,6 @@
 import type { AgentState } from 'onward';
 import { replay } from 'onward/replay';
-import { afterAll, afterEach, expect, vi } from 'vitest';
+import { afterAll, afterEach, vi } from 'vitest';
 import type * as RunObservers from '../../src/agent/run-observer.ts';
 
 /** Gaps of records that are whole for every step they have. */
@@ -82,7 +82,11 @@ const reasonsOf = (
     .join('\n');
 
 afterEach(() => {
-  expect(replays.differences.splice(0), 'replays with the same policy').toEqual([]);
+  const found = replays.differences.splice(0);
+  if (found.length > 0)
+    throw new Error(
+      `Replays with the same policy differ from their runs: ${JSON.stringify(found, null, 2)}`,
+    );
 });
 
 afterAll(() => {
