@@ -73,7 +73,7 @@ describe('replays of many long runs', () => {
     expect(turns).toBeGreaterThan((6 * STEPS) / 8);
   });
 
-  it('end their page when its time is over, and go on behind it', async () => {
+  it('end their page when its time is over, and the next one begins behind it', async () => {
     const runtime = await ranOn(memoryStore(), 6);
     slowClock();
     const options = { owner: 'ann', limits: { maxSteps: 399 }, maxMs: 100 };
