@@ -3,6 +3,7 @@ import {
   AgentState,
   defineTool,
   ErrorPolicy,
+  SlimAgentStateSerializer,
   type AgentStateJSON,
   type ContinuationCriterion,
 } from 'onward';
@@ -242,6 +243,30 @@ describe('replay', () => {
       stopsAt: 2,
     });
     expect(replay(bare, { limits: { maxSteps: 9 } })).toMatchObject({ change: 'same' });
+  });
+
+  it('reads limits from the first step that keeps its evaluations', async () => {
+    const document = older(await looking(6).withMaxSteps(4).build().run('go'));
+    const [first, ...rest] = document.steps;
+    const bare = first?.outcome && { ...first, outcome: { ...first.outcome, evaluations: [] } };
+    const result = replay({ ...document, steps: bare ? [bare, ...rest] : [] });
+    expect(result).toMatchObject({ change: 'same', stopsAt: 4, recordedLimits: { maxSteps: 4 } });
+    expect(result.incomplete.map(({ code }) => code)).toEqual([
+      'no_policy',
+      'no_runs',
+      'no_times',
+      'no_evaluations',
+    ]);
+  });
+
+  it('reads a slim state, which keeps one step without its reasons', async () => {
+    const slim = new SlimAgentStateSerializer();
+    const state = await looking(6).withMaxSteps(4).build().run('go');
+    const result = replay(slim.deserialize(slim.serialize(state)));
+    expect(result).toMatchObject({ change: 'same', stopsAt: 4 });
+    expect(result.incomplete.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['pruned', 'no_policy', 'no_evaluations']),
+    );
   });
 
   it('says which steps are missing', async () => {
