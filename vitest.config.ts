@@ -16,7 +16,11 @@ const config: ViteUserConfig = defineConfig({
   },
   ssr: { resolve: { conditions: ['onward-source'] } },
   test: {
-    setupFiles: ['test/setup/no-fetch.ts', 'test/setup/patient-dom.ts'],
+    setupFiles: [
+      'test/setup/no-fetch.ts',
+      'test/setup/patient-dom.ts',
+      ...(process.env['ONWARD_REPLAY'] ? ['test/setup/replay-every-run.ts'] : []),
+    ],
     // a busy machine is slow, not wrong: these only end what hangs
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -23,7 +23,7 @@ const over = [];
 for (const some of byFunction.values()) {
   const lines = [];
   for (const one of some) {
-    const line = growthOf(one, BAR);
+    const line = await growthOf(one, BAR);
     lines.push(line);
     if (isAll) console.log(JSON.stringify(line));
   }

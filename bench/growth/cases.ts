@@ -30,6 +30,7 @@ import type { AnyTool } from '../../src/tools/tool.ts';
 import { newUiState, reduceEnvelope } from '../../src/ui/index.ts';
 import { sseParser } from '../../src/ui/sources/sse-parser.ts';
 import { visibleJson, visibleLines, visibleName, visibleText } from '../../src/visible-text.ts';
+import { recordCases } from './record-cases.ts';
 import { hostileTexts, pieces, type TextOf } from './texts.ts';
 
 /** One function that reads text of others, and what is worst for it. */
@@ -37,6 +38,7 @@ export interface GrowthCase {
   readonly name: string;
   /** What it is given for so many characters, made outside of the measured time. */
   readonly input: (size: number) => unknown;
+  /** What it returns is awaited. */
   readonly run: (input: never) => unknown;
 }
 
@@ -337,4 +339,5 @@ export const cases: readonly GrowthCase[] = [
     };
   }),
   ...values,
+  ...recordCases,
 ];

@@ -17,23 +17,23 @@ function worked() {
 }
 
 /** The best of a few, which is the one that garbage and others disturbed least. */
-function timeOf({ run }, input) {
+async function timeOf({ run }, input) {
   let best = Infinity;
   for (let i = 0; i < TRIES; i++) {
     globalThis.gc?.({ type: 'minor' });
     const began = worked();
-    run(input);
+    await run(input);
     best = Math.min(best, worked() - began);
   }
   return best;
 }
 
 /** Times at doubled sizes, and the slope of a line through their logarithms; 0 for what is too quick to measure. */
-function measured(one) {
-  one.run(one.input(LEAST));
+async function measured(one) {
+  await one.run(one.input(LEAST));
   const times = [];
   for (let size = LEAST; size <= MOST; size *= 2) {
-    const ms = timeOf(one, one.input(size));
+    const ms = await timeOf(one, one.input(size));
     times.push({ size, ms });
     if (ms > LONG_MS) break;
   }
@@ -44,10 +44,10 @@ function measured(one) {
 }
 
 /** The lowest figure of a few counts: only growth that is always there is growth. */
-export function growthOf(one, bar) {
-  let best = measured(one);
+export async function growthOf(one, bar) {
+  let best = await measured(one);
   for (let i = 1; i < CHECKS && best.exponent > bar; i++) {
-    const again = measured(one);
+    const again = await measured(one);
     if (again.exponent < best.exponent) best = again;
   }
   return {

@@ -133,6 +133,10 @@ export function readTotals({
 export const readSteps = (steps: readonly AgentStepJSON[]): readonly AgentStep[] =>
   AgentState.from({ ...empty, steps }).steps.slice(0);
 
+/** Whether a record says why a step was followed by another, or was not. Slim states keep only the decision. */
+export const isReasoned = ({ outcome }: AgentStep): boolean =>
+  outcome !== null && outcome.evaluations.length > 0;
+
 const empty = AgentState.empty({ agentId: 'replay', now: 0 }).toJSON();
 
 /** Makes the list of steps before the first one. */

@@ -1,7 +1,7 @@
 import type { Execution } from '../agent/execution.ts';
 import { stepsOfFamily } from '../continuation/family-share.ts';
 import type { ReplayOptions } from './replay-options.ts';
-import type { RecordedExecution } from './recorded-execution.ts';
+import { isReasoned, type RecordedExecution } from './recorded-execution.ts';
 
 /** What a record lacks for an exact replay. */
 export interface ReplayGap {
@@ -11,6 +11,7 @@ export interface ReplayGap {
     | 'no_policy'
     | 'no_runs'
     | 'no_times'
+    | 'no_evaluations'
     | 'nested'
     | 'unfinished'
     | 'totals'
@@ -53,6 +54,12 @@ export function gapsOf(
     add(
       'no_times',
       'The record does not say when its steps were judged: their start and duration are used.',
+    );
+  const unreasoned = steps.filter((step) => !isReasoned(step)).length;
+  if (unreasoned > 0)
+    add(
+      'no_evaluations',
+      `The record does not say why ${unreasoned} of its steps were the last one or not: their decisions are taken from the record.`,
     );
   if (isMidStep) add('unfinished', `Step ${stepCount + 1} is not finished and is left out.`);
   if (errorPolicy && steps.some(({ policy }) => policy?.hasErrorResolver))

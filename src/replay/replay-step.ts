@@ -8,6 +8,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { contextOf } from '../continuation/retry-account.ts';
 import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
 import { fallsBack } from '../errors/fallback-rule.ts';
+import { isReasoned } from './recorded-execution.ts';
 import type { ReplayedState } from './replayed-state.ts';
 import type { Judges } from './replay-policy.ts';
 
@@ -56,12 +57,17 @@ export function judgeStep(
   const request = requestIn(at, step);
   const isCancelled = time ? time.isLate : isDeadline(step);
   const now = time?.now ?? endOf(step);
-  const decided = decide(criteria, state, { request, isCancelled }, { now, reserve, deps });
+  const judge = (by: typeof criteria) =>
+    decide(by, state, { request, isCancelled }, { now, reserve, deps });
+  const decided = judge(criteria);
   const outcome = decided.isForced ? decided.outcome : withinFamily(step, decided.outcome);
   entry.outcome = outcome;
+  // a decision without its reasons is compared with what the recorded policy says without them
+  const isKnown = isReasoned(step);
+  const said = isKnown ? step.outcome : isChanged ? judge(recorded.criteria).outcome : outcome;
   const difference =
     landing === null && model === null && !time?.isLate
-      ? isSame(outcome, step.outcome)
+      ? isSame(outcome, said)
         ? null
         : 'decision'
       : time?.isLate
@@ -69,7 +75,8 @@ export function judgeStep(
         : landing
           ? 'soft_landing'
           : 'fallback';
-  return { state: decided.state, outcome, difference };
+  const isTaken = !isKnown && difference === null;
+  return { state: decided.state, outcome: (isTaken && step.outcome) || outcome, difference };
 }
 
 /** Whether two outcomes are the same decision for the same reason. */
@@ -83,9 +90,14 @@ const isSame = (
   a.resolvedBy === b.resolvedBy &&
   a.stopReason === b.stopReason;
 
+/** The latest time that can be written. */
+const MOST_MS = 8_640_000_000_000_000;
+
 /** The time at which a step was judged. */
-const endOf = ({ outcome, startedAt, durationMs }: AgentStep): number =>
-  outcome?.at === undefined ? msOf(startedAt) + durationMs : msOf(outcome.at);
+function endOf({ outcome, startedAt, durationMs }: AgentStep): number {
+  const at = outcome?.at === undefined ? Number.NaN : msOf(outcome.at);
+  return Number.isFinite(at) ? at : Math.min(msOf(startedAt) + durationMs, MOST_MS);
+}
 
 /** The request of a user or a tool that the step was judged with. */
 function requestIn(at: ReplayedState, { outcome }: AgentStep): StopRequest | null {

@@ -3,6 +3,7 @@ import {
   AgentState,
   defineTool,
   ErrorPolicy,
+  SlimAgentStateSerializer,
   type AgentStateJSON,
   type ContinuationCriterion,
 } from 'onward';
@@ -214,6 +215,58 @@ describe('replay', () => {
     expect(result).toMatchObject({ change: 'same', stopsAt: 6 });
     expect(result.incomplete.map(({ code }) => code)).toEqual(['no_policy', 'no_runs', 'no_times']);
     expect(replay(older(state), { limits: { maxSteps: 1 } })).toMatchObject({ stopsAt: 1 });
+  });
+
+  it('takes decisions from records that keep no evaluations, and says so', async () => {
+    const early: ContinuationCriterion = {
+      name: 'Early',
+      evaluate: ({ stepCount }) =>
+        stepCount === 3 ? { decision: 'forbid', reason: 'enough' } : 'allow',
+    };
+    const state = await looking(6).addContinuationCriteria(early).build().run('go');
+    const document = json(state);
+    const bare = {
+      ...document,
+      steps: document.steps.map((step) => ({
+        ...step,
+        outcome: step.outcome && { ...step.outcome, evaluations: [] },
+      })),
+    };
+    const result = replay(bare);
+    expect(result).toMatchObject({ change: 'same', stopsAt: 3 });
+    expect(result.incomplete.map(({ code }) => code)).toEqual(['no_evaluations']);
+    for (const { recorded, replayed } of result.steps) expect(replayed).toEqual(recorded);
+    // the limits are known, so other ones stop where they stop
+    expect(replay(bare, { limits: { maxSteps: 2 } })).toMatchObject({
+      change: 'earlier',
+      firstDifference: 2,
+      stopsAt: 2,
+    });
+    expect(replay(bare, { limits: { maxSteps: 9 } })).toMatchObject({ change: 'same' });
+  });
+
+  it('reads limits from the first step that keeps its evaluations', async () => {
+    const document = older(await looking(6).withMaxSteps(4).build().run('go'));
+    const [first, ...rest] = document.steps;
+    const bare = first?.outcome && { ...first, outcome: { ...first.outcome, evaluations: [] } };
+    const result = replay({ ...document, steps: bare ? [bare, ...rest] : [] });
+    expect(result).toMatchObject({ change: 'same', stopsAt: 4, recordedLimits: { maxSteps: 4 } });
+    expect(result.incomplete.map(({ code }) => code)).toEqual([
+      'no_policy',
+      'no_runs',
+      'no_times',
+      'no_evaluations',
+    ]);
+  });
+
+  it('reads a slim state, which keeps one step without its reasons', async () => {
+    const slim = new SlimAgentStateSerializer();
+    const state = await looking(6).withMaxSteps(4).build().run('go');
+    const result = replay(slim.deserialize(slim.serialize(state)));
+    expect(result).toMatchObject({ change: 'same', stopsAt: 4 });
+    expect(result.incomplete.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['pruned', 'no_policy', 'no_evaluations']),
+    );
   });
 
   it('says which steps are missing', async () => {

@@ -1,4 +1,5 @@
 import type { AgentStep } from '../agent/agent-step.ts';
+import { isoTime, msOf } from '../clock.ts';
 import { addCost } from '../inference/usage.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import { checkReplayOptions } from './check-replay-options.ts';
@@ -13,7 +14,12 @@ import {
 import { limitsIn, type ReplayLimits, type ReplayOptions } from './replay-options.ts';
 import { judgeStep, type JudgedStep, type ReplayDifference } from './replay-step.ts';
 import { ReplayedState } from './replayed-state.ts';
-import { recordedExecution, type Recorded, type RecordedExecution } from './recorded-execution.ts';
+import {
+  isReasoned,
+  recordedExecution,
+  type Recorded,
+  type RecordedExecution,
+} from './recorded-execution.ts';
 
 /** One recorded step, and what the criteria of the replay decide about it. */
 export interface ReplayedStep {
@@ -93,7 +99,8 @@ export class Replaying {
   }
 
   /** Judges the next step. Returns false at the first difference, behind which nothing is known. */
-  take(step: AgentStep): boolean {
+  take(recordedStep: AgentStep): boolean {
+    const step = withStart(recordedStep, this.#recorded.execution.startedAt);
     const { changed, recorded } = this.#judgesFor(step);
     this.#cursor.step = step;
     const judged = judgeStep(this.#at, step, changed, recorded);
@@ -108,7 +115,7 @@ export class Replaying {
     const isNew = step.policy !== undefined || this.#policy === null;
     if (this.#judges && !isNew) return this.#judges;
     const isFirst = this.#policy === null;
-    this.#policy = step.policy ?? assumedPolicy(step);
+    this.#policy = step.policy ?? assumedPolicy(this.#reasoned(step));
     if (isFirst) this.#recordedLimits = limitsIn(this.#policy.limits);
     const recorded = judgesOf(this.#policy, { deps: this.#options.deps ?? {} }, this.#cursor);
     const changed = this.#isChanged
@@ -117,13 +124,19 @@ export class Replaying {
     return (this.#judges = { changed, recorded });
   }
 
+  /** The step itself, or the next one that says why it was the last one or not. */
+  #reasoned(step: AgentStep): AgentStep {
+    if (isReasoned(step)) return step;
+    return this.#recorded.steps.find((one) => isReasoned(one)) ?? step;
+  }
+
   result(): ReplayResult {
     const { steps, execution } = this.#recorded;
     const end = this.#end;
     const last = steps.at(-1);
     const outcome = end ? end.judged.outcome : (last?.outcome ?? null);
     const stopsAt = outcome?.shouldContinue === false ? (end?.step ?? last)?.number : undefined;
-    const totals = end ? null : totalsGap(this.#recorded, this.#at.state.execution);
+    const totals = end ? null : totalsGap(this.#recorded, this.#at.totals());
     return {
       executionId: execution.id,
       change: this.#change(),
@@ -152,6 +165,13 @@ export class Replaying {
     if (!isAnswer && last?.outcome?.stopReason === 'completed') return 'cut_short';
     return step !== last || !wasStop ? 'earlier' : 'other';
   }
+}
+
+/** Gives a step a start if its record has none that can be read. */
+function withStart(step: AgentStep, startedAt: string | null): AgentStep {
+  if (Number.isFinite(msOf(step.startedAt))) return step;
+  const known = startedAt !== null && Number.isFinite(msOf(startedAt));
+  return { ...step, startedAt: known ? startedAt : isoTime(0) };
 }
 
 const nothing: ReplaySavings = { steps: 0, tokens: 0, cost: 0, seconds: 0 };

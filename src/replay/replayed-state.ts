@@ -67,11 +67,7 @@ export class ReplayedState {
 
   #begin(run: RunRecord, before: RunRecord | undefined): void {
     this.run = run;
-    if (before?.dropped) {
-      const { tokens, cost, seconds, family = null } = before.dropped;
-      const usage = { ...zeroUsage, total: tokens };
-      this.#book({ at: run.at, usage, cost, seconds, family, step: null });
-    }
+    if (before) this.#bookDropped(before);
     const { execution } = this.state;
     this.state = this.state.with({
       execution: {
@@ -81,6 +77,29 @@ export class ReplayedState {
         ...(run.isReopened && { handledStep: run.afterStep, stopRequest: null }),
       },
       executionStartedAt: this.#recorded.isNested ? null : run.at,
+    });
+  }
+
+  /** Returns the totals behind the last step, with what later runs used in steps that they did not finish. */
+  totals(): RecordedExecution['execution'] {
+    const { runs = [] } = this.#recorded.execution;
+    for (let run = runs[this.#nextRun]; run; run = runs[this.#nextRun]) {
+      this.#begin(run, runs[this.#nextRun - 1]);
+      this.#nextRun += 1;
+    }
+    const last = runs.at(-1);
+    if (last) this.#bookDropped(last);
+    return this.state.execution;
+  }
+
+  #bookDropped({ at, dropped }: RunRecord): void {
+    if (!dropped) return;
+    const { tokens, cost, seconds, family = null } = dropped;
+    const usage = { ...zeroUsage, total: tokens };
+    const booking = { at, usage, cost, seconds, family, step: null };
+    this.state = this.state.with({
+      execution: bookExecution(this.state.execution, booking),
+      info: bookSession(this.state.info, booking),
     });
   }
 
@@ -156,13 +175,6 @@ export class ReplayedState {
     const more = Array.from({ length: last + 1 - known }, (_, i) => messages.at(known + i));
     this.state = this.state.with({
       messages: this.state.messages.append(...more.flatMap((message) => message ?? [])),
-    });
-  }
-
-  #book(booking: Booking): void {
-    this.state = this.state.with({
-      execution: bookExecution(this.state.execution, booking),
-      info: bookSession(this.state.info, booking),
     });
   }
 
