@@ -23,9 +23,8 @@ export interface ModelCallOptions extends OfAgentOptions {
 }
 
 /**
- * Whether a request can be rebuilt: `pruned` if its step or a part of it was, or the session was imported,
- * `not_recorded` by an earlier release,
- * `not_called` if the step called no model.
+ * Whether a request can be rebuilt: `pruned` if its step or a part of it was, or the session was imported, `not_recorded`
+ * by an earlier release, `not_called` if the step called no model.
  */
 export type RequestStatus = 'stored' | 'pruned' | 'not_recorded' | 'not_called';
 
