@@ -112,8 +112,10 @@ describe('a conversation with the demo agent in the console', () => {
     await page.waitForURL(/\/trace/);
     const step = (n: number) => page.getByRole('button', { name: new RegExp(`^Step ${n} \\d`) });
     await step(6).click();
-    await page.getByText('one is enough').waitFor();
-    await page.getByText('6 of 6 steps used while work is still pending').waitFor();
+    const how = page.getByText('How decisions work').locator('visible=true').first();
+    await how.click();
+    await page.getByText('one is enough').locator('visible=true').first().waitFor();
+    await page.getByText(/used (?:all 6|6 of 6) steps/).locator('visible=true').first().waitFor();
     await page.keyboard.press('k');
     await page.waitForURL(/\/trace\/5/);
     await page.getByText(/Why it continued/).waitFor();

@@ -56,6 +56,7 @@ describe('the console during a run', () => {
     const sessionId = sessionIdOf(one.page);
     const two = await openTab(browser, dev, { path: `#/s/${sessionId}` });
     await status(two.page, 'Needs approval');
+    await one.page.getByRole('button', { name: 'Review one by one' }).click();
     await one.page.getByRole('button', { name: 'Approve', exact: true }).first().click();
     await expect
       .poll(() => two.page.getByRole('button', { name: 'Approve', exact: true }).count())
