@@ -9,6 +9,13 @@ import { isRecord } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import { isSessionId } from '../sessions/check-names.ts';
 import { checkedEvent } from './check-event.ts';
+import {
+  countProblem,
+  messageContentProblem,
+  stateContentProblem,
+  stepContentProblem,
+  timeProblem,
+} from './content-problem.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION, type ExportRecord } from './session-export.ts';
 
 /** Error for a file that is not an export, or that was changed. `line` counts from 1. */
@@ -155,6 +162,7 @@ function checkContent(
     case 'message':
       refuse(line, countProblem(value, 'position'));
       Message.from(value['message'] as never); // throws unless it is one
+      refuse(line, within('.message', messageContentProblem(value['message'])));
       return;
     case 'compaction':
       refuse(line, countProblem(value, 'position'));
@@ -165,7 +173,10 @@ function checkContent(
       refuse(line, countProblem(value, 'position'));
       checkStep(step);
       checkOutcome(step);
-      refuse(line, within('.totals', recordProblem(totals, totalsFields)));
+      refuse(
+        line,
+        within('.step', stepContentProblem(step)) ?? within('.totals', totalsProblem(totals)),
+      );
       // the totals of a step are those of a state
       checkState({ ...emptyState, ...(totals as object), ...emptyLists }, line);
       return;
@@ -187,6 +198,14 @@ function checkContent(
   }
 }
 
+/** Readers find messages and compactions by these counts. */
+const totalsProblem = (totals: unknown): Problem | null =>
+  recordProblem(totals, totalsFields) ??
+  countProblem(totals as Record<string, unknown>, 'messages') ??
+  (isRecord(totals) && totals['compactions'] !== undefined
+    ? countProblem(totals, 'compactions')
+    : null);
+
 /** Reads what a report would read, so that it fails here and not there. */
 function checkOutcome(step: unknown): void {
   const outcome = isRecord(step) ? step['outcome'] : null;
@@ -205,30 +224,12 @@ function checkState(state: unknown, line: number): void {
     if (!AgentError.is(error, 'invalid_state')) throw error;
     throw notAnExport(line, `its state is damaged (${error.message})`, 'the state of a session');
   }
+  refuse(line, within('.state', stateContentProblem(state)));
 }
 
 function refuse(line: number, problem: Problem | null): void {
   if (problem)
     throw notAnExport(line, `${problem.at.slice(1)} is ${show(problem.seen)}`, problem.expected);
-}
-
-function countProblem(value: Record<string, unknown>, key: string): Problem | null {
-  const count = value[key];
-  return Number.isSafeInteger(count) && (count as number) >= 0 && (count as number) < MOST_COUNT
-    ? null
-    : { at: `.${key}`, seen: count, expected: 'a whole number from 0' };
-}
-/** Positions fit into the integers of every store. */
-const MOST_COUNT = 2 ** 31;
-
-/** A time as this library writes it. Other texts that a date can be read from may hold anything. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-
-function timeProblem(value: Record<string, unknown>, key: string): Problem | null {
-  const time = value[key];
-  return typeof time === 'string' && TIME.test(time) && !Number.isNaN(Date.parse(time))
-    ? null
-    : { at: `.${key}`, seen: time, expected: 'a time such as 2026-01-31T12:00:00.000Z' };
 }
 
 function idProblem(value: Record<string, unknown>): Problem | null {

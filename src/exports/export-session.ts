@@ -132,7 +132,9 @@ class SessionExporter {
       const [mark] = await reader.values<ForkPoint>([{ body: row.mark }]);
       if (!value || !mark) continue;
       const step = await redact.record(value);
-      const totals = await redact.record(mark);
+      // the parts of the request are large values, which an export does not have
+      const { request: _, ...point } = mark;
+      const totals = await redact.record(point);
       yield { type: 'step', agentId, position: row.position, step, totals } as const;
     }
   }

@@ -181,7 +181,9 @@ export class ImportWriter {
     const executionId = step.executionId ?? '';
     this.#events.set(executionId, this.#events.get(executionId) ?? 0);
     const body = await this.#rows.body('step', step, '');
-    const mark = await this.#rows.body('step', totals, '');
+    // its parts are not in an export, and a reader would follow whatever it names
+    const { request: _, ...point } = totals;
+    const mark = await this.#rows.body('step', point, '');
     this.#batch.steps.push({ agentId, position, executionId, body, mark });
   }
 

@@ -7,7 +7,7 @@ import type { RunRow } from './session-rows.ts';
 export interface RunDetails {
   /** For each step: seconds from the start of the run to its start, and its milliseconds. */
   readonly steps: readonly (readonly [atSeconds: number, ms: number])[];
-  /** By tool: number of its calls, and of those that failed. */
+  /** By tool that the agent had: number of its calls, and of those that failed. */
   readonly tools: Readonly<Record<string, readonly [calls: number, failed: number]>>;
 }
 
@@ -24,7 +24,10 @@ export function runRecord(
   if (id === '' || startedAt === null) return null;
   const steps = stepsOf(state);
   const tools = toolsOf(steps);
-  const failedCalls = Object.values(tools).reduce((sum, [, failed]) => sum + failed, 0);
+  const failedCalls = steps.reduce(
+    (sum, { results }) => sum + results.filter(({ kind }) => isFailed(kind)).length,
+    0,
+  );
   const failedSteps = steps.filter(({ type }) => type === 'error').length;
   const start = Date.parse(startedAt);
   return {
@@ -60,11 +63,13 @@ const isFailed = (kind: string): boolean => kind === 'error' || kind === 'timeou
 function toolsOf(steps: readonly AgentStep[]): RunDetails['tools'] {
   const counts = new Map<string, [number, number]>();
   for (const { toolCalls, results } of steps) {
-    const kinds = new Map(results.map(({ callId, kind }) => [callId, kind]));
+    const byCall = new Map(results.map((result) => [result.callId, result]));
     for (const { id, name } of toolCalls) {
-      const kind = kinds.get(id);
+      const { kind, error } = byCall.get(id) ?? {};
       // it has not run
       if (kind === undefined || kind === 'denied' || kind === 'blocked') continue;
+      // a name that the model made up is text of the conversation
+      if (error?.code === 'unknown_tool') continue;
       const count =
         counts.get(name) ?? (counts.size < MOST_TOOLS ? ([0, 0] as [number, number]) : null);
       if (!count) continue;

@@ -1,5 +1,6 @@
 import type { SessionExport } from '../exports/session-export.ts';
 import { textOf } from '../messages/content-part.ts';
+import { visibleJson } from '../visible-text.ts';
 import { outlineOf } from './session-outline.ts';
 import { scriptOf, type ScriptOptions } from './session-script.ts';
 
@@ -20,22 +21,25 @@ export function sessionTest(session: SessionExport, options: SessionTestOptions 
   return `// Written by onward export --test, from a session of ${new Date(session.session.createdAt).toISOString().slice(0, 10)}. Run it with vitest: it needs no key.
 ${importLine('{ rehearse, type SessionOutline, type SessionScript }', "'onward/testing'")}
 ${importLine('{ expect, it }', "'vitest'")}
-${importLine('config', JSON.stringify(config))}
+${importLine('config', jsonText(config))}
 
 /**
  * What was done, and what the models answered. Your tools run, except \`recordedTools\`: they answer with \`results\`. Export with
  * --recorded <tools> to add tools that have effects, or whose results depend on anything but their arguments.
  */
-const script: SessionScript = ${JSON.stringify(script, null, 2)};
+const script: SessionScript = ${jsonText(script)};
 
 /** What happened. Change it if a change of the agent is meant to change it. */
-const expected: SessionOutline = ${JSON.stringify(expected, null, 2)};
+const expected: SessionOutline = ${jsonText(expected)};
 
-it(${JSON.stringify(title)}, async () => {
+it(${jsonText(title)}, async () => {
   expect(await rehearse(script, config)).toEqual(expected);
 });
 `;
 }
+
+/** Texts of a session are foreign: a terminal or an editor must not act on what is hidden in them. */
+const jsonText = (value: unknown): string => visibleJson(JSON.stringify(value, null, 2));
 
 const importLine = (what: string, from: string): string => `import ${what} from ${from};`;
 

@@ -118,6 +118,20 @@ describe('an exported test', () => {
       expect(all).toContain(part);
   });
 
+  it('has no hidden character of the session, and the same values', async () => {
+    const [of] = testedSessions;
+    const session = await recordedSession(of!);
+    const hidden = 'a\u009b2J\u202eb\u2028c';
+    const messages = session.messages.map((record) =>
+      record.message.role === 'user'
+        ? { ...record, message: { ...record.message, content: hidden } }
+        : record,
+    );
+    const text = sessionTest({ ...session, messages });
+    expect(text).toContain('a\\u009b2J\\u202eb\\u2028c');
+    expect(text).not.toMatch(/[\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
+  });
+
   it('says what it cannot repeat', async () => {
     const [of] = testedSessions;
     const session = await recordedSession(of!);

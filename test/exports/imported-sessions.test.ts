@@ -239,6 +239,64 @@ describe('a damaged or hostile export', () => {
       edited('step', (it: object) => ({ ...it, totals: {} })),
     ],
     [
+      'a step with a number beyond all',
+      /step.number/,
+      edited('step', (it: { step: object }) => ({ ...it, step: { ...it.step, number: 1e300 } })),
+    ],
+    [
+      'totals with a count that is none',
+      /totals.messages/,
+      edited('step', (it: { totals: object }) => ({
+        ...it,
+        totals: { ...it.totals, messages: -0.5 },
+      })),
+    ],
+    [
+      'a step whose policy has no limits',
+      /step.policy.limits/,
+      edited('step', (it: { step: { policy: object } }) => ({
+        ...it,
+        step: { ...it.step, policy: { ...it.step.policy, limits: null } },
+      })),
+    ],
+    [
+      'an outcome without a time',
+      /step.outcome.at/,
+      edited('step', (it: { step: { outcome: object } }) => ({
+        ...it,
+        step: { ...it.step, outcome: { ...it.step.outcome, at: null } },
+      })),
+    ],
+    [
+      'an evaluation without its context',
+      /lastContinuationOutcome.evaluations\[0\].context/,
+      edited(
+        'session',
+        (it: { state: { lastContinuationOutcome: { evaluations: { context: unknown }[] } } }) => {
+          it.state.lastContinuationOutcome.evaluations[0]!.context = null;
+        },
+      ),
+    ],
+    [
+      'a pause whose approvals are no list',
+      /state.pause.pendingApprovals/,
+      edited('session', (it: { state: object }) => ({
+        ...it,
+        state: {
+          ...it.state,
+          pause: { kind: 'approval', at: '2026-01-01T00:00:00.000Z', pendingApprovals: null },
+        },
+      })),
+    ],
+    [
+      'a message whose metadata is none',
+      /message.metadata/,
+      edited('message', (it: { message: object }) => ({
+        ...it,
+        message: { ...it.message, metadata: null },
+      })),
+    ],
+    [
       'an event that is none',
       /event/,
       edited('event', (it: object) => ({ ...it, event: { type: 'toString' } })),
@@ -293,6 +351,28 @@ describe('a damaged or hostile export', () => {
       importSession(runtime, endless(), { ...ann, maxLineCharacters: 100_000 }),
     );
     expect((await refused).message).toContain('maxLineCharacters');
+  });
+
+  it('cannot name the request of a step, which a reader would follow', async () => {
+    const runtime = runtimeOn(memoryPlace().open(), turns!.agent());
+    const lines = await linesOf(runtime, await played(runtime, turns!));
+    expect(lines.join('')).not.toContain('"frame"');
+    for (const request of [
+      { frame: 'x', to: 4, changes: { last: 5 } },
+      { frame: 'x', to: 4, changes: { last: Array.from({ length: 50_000 }, () => [0, 4]) } },
+      5,
+    ]) {
+      const hostile = edited('step', (it: { totals: object }) => ({
+        ...it,
+        totals: { ...it.totals, request },
+      }))(lines);
+      const { id } = await importSession(runtime, hostile as readonly string[], ann);
+      expect(await runtime.modelCall(id, { ...ann, step: 1 })).toMatchObject({
+        status: 'pruned',
+        request: null,
+        step: { number: 1 },
+      });
+    }
   });
 
   it('never sets a prototype', async () => {

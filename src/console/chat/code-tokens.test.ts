@@ -13,6 +13,7 @@ describe('the colors of code', () => {
     ['sh', 'if [ "$a" ]; then', ['keyword if', 'string "$a"', 'keyword then']],
     ['html', '<a href="x">y</a>', ['tag <a', 'string "x"', 'tag >', 'tag </a>']],
     ['css', 'a { color: #fff }', ['name color', 'number #fff']],
+    ['css', 'a{--x-1:-4px;top :0}', ['name --x-1', 'number 4px', 'name top', 'number 0']],
     ['go', 'func main() { /* x', ['keyword func', 'name main', 'comment /* x']],
   ])('of %s', (name, text, expected) => {
     expect(shown(text, name)).toEqual(expected);
@@ -37,9 +38,12 @@ describe('the colors of code', () => {
     '<!--'.repeat(10_000),
     '`'.repeat(40_000),
     '- '.repeat(20_000),
+    'a'.repeat(50_000),
+    '-'.repeat(50_000),
+    'a'.repeat(25_000) + ' '.repeat(25_000),
   ])('take a short time for hostile code', (text) => {
     const startedAt = performance.now();
     for (const name of ['ts', 'html', 'css', 'sql', 'py']) codeTokens(text, name);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });

@@ -8,7 +8,7 @@ export interface CodeToken {
 
 interface Language {
   readonly keywords: ReadonlySet<string>;
-  /** Alternatives of one expression, each with a named group. None of them backtracks. */
+  /** Alternatives of one expression, each with a named group. None of them backtracks, or looks ahead. */
   readonly pattern: RegExp;
 }
 
@@ -55,7 +55,7 @@ const markup: Language = {
 const style: Language = {
   keywords: new Set(),
   pattern:
-    /(?<comment>\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/|$))|(?<string>"[^"\n]*"?|'[^'\n]*'?)|(?<number>#[\da-f]{3,8}\b|\b\d[\w.%]*)|(?<name>[\w-]+(?=\s*:))/gi,
+    /(?<comment>\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/|$))|(?<string>"[^"\n]*"?|'[^'\n]*'?)|(?<number>#[\da-f]{3,8}\b|\b\d[\w.%]*)|(?<name>-{0,2}[a-z_][\w-]*)/gi,
 };
 
 const languages: Readonly<Record<string, Language>> = {
@@ -127,11 +127,12 @@ function kindOf(
 ): TokenKind {
   const { comment, string, number: digits, tag, word: name, name: property } = groups;
   if (comment !== undefined) return 'comment';
+  const isKey = (): boolean => /^\s{0,9}:/.test(text.slice(end, end + 10));
   // a quoted name before a colon is a key
-  if (string !== undefined) return /^\s{0,9}:/.test(text.slice(end, end + 10)) ? 'name' : 'string';
+  if (string !== undefined) return isKey() ? 'name' : 'string';
   if (digits !== undefined) return 'number';
   if (tag !== undefined) return 'tag';
-  if (property !== undefined) return 'name';
+  if (property !== undefined) return isKey() ? 'name' : '';
   if (name === undefined) return '';
   if (keywords.has(name) || (keywords === query.keywords && keywords.has(name.toLowerCase())))
     return 'keyword';

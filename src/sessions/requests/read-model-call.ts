@@ -4,6 +4,7 @@ import type { Message, MessageJSON } from '../../messages/message.ts';
 import { invalidOption } from '../../errors/agent-error.ts';
 import type { Redactor } from '../../errors/redactor.ts';
 import { checkedPlace } from '../check-names.ts';
+import { isImported } from '../imported-session.ts';
 import { RowReader } from '../row-reader.ts';
 import type { SessionLookup } from '../session-lookup.ts';
 import type { SessionRow, StepRow } from '../session-rows.ts';
@@ -22,8 +23,8 @@ export interface ModelCallOptions extends OfAgentOptions {
 }
 
 /**
- * Whether a request can be rebuilt: `pruned` if its step or a part of it was, `not_recorded` by an earlier release,
- * `not_called` if the step called no model.
+ * Whether a request can be rebuilt: `pruned` if its step or a part of it was, or the session was imported, `not_recorded`
+ * by an earlier release, `not_called` if the step called no model.
  */
 export type RequestStatus = 'stored' | 'pruned' | 'not_recorded' | 'not_called';
 
@@ -70,7 +71,10 @@ export async function readModelCall(
   const builder = new RequestBuilder(reader, row.id, agentId);
   const empty = { request: null, compactions: [], previous: null, frame: null, redactor } as const;
   const { step, stored, answer } = found;
-  if (stored === null || options.bare) return { ...empty, status: found.status, step, answer };
+  // an export has no requests
+  const isLeftOut = found.status === 'not_recorded' && isImported(row);
+  const status = isLeftOut ? 'pruned' : found.status;
+  if (stored === null || options.bare) return { ...empty, status, step, answer };
   try {
     const { compactions } = await builder.messages(stored);
     const request = await builder.request(stored);

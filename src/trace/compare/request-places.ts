@@ -1,5 +1,6 @@
 import { safeEnd } from '../../errors/excerpt.ts';
-import type { InferenceRequest } from '../../inference/inference-driver.ts';
+import { REDACTED, type Redactor } from '../../errors/redactor.ts';
+import { fileFacts, fileText } from '../../file-facts.ts';
 import type { Message } from '../../messages/message.ts';
 import type { StoredModelCall } from '../../sessions/requests/read-model-call.ts';
 import type { Cause, RequestPlace } from './comparison.ts';
@@ -18,19 +19,16 @@ export function causeOf(left: Side, right: Side): Cause {
     return { status, places: [], hasMore: false };
   }
   const pairs = [
-    ...linePairs(a, b),
-    ...toolPairs(a, b),
-    ...settingPairs(a, b),
-    ...messagePairs(a, b),
+    ...linePairs(left, right),
+    ...toolPairs(left, right),
+    ...settingPairs(left, right),
+    ...messagePairs(left, right),
   ];
-  const places = pairs
-    .slice(0, MOST_PLACES)
-    .map(([where, one, other]) =>
-      placeOf(where, one && left.redactor.text(one), other && right.redactor.text(other)),
-    );
+  const places = pairs.slice(0, MOST_PLACES).map((pair) => placeOf(...pair));
   return { status: 'stored', places, hasMore: pairs.length > MOST_PLACES };
 }
 
+/** Redacted, before anything is split or joined: a secret may be recognized by what is around it. */
 type Pair = readonly [where: string, left: string | null, right: string | null];
 
 function placeOf(where: string, left: string | null, right: string | null): RequestPlace {
@@ -48,12 +46,13 @@ const cut = (text: string): string =>
   text.length <= MOST_CHARACTERS ? text : `${text.slice(0, safeEnd(text, MOST_CHARACTERS))}…`;
 
 /** Pairs the lines between the equal ones at the beginning and the end. */
-function linePairs(
-  { system: a }: InferenceRequest,
-  { system: b }: InferenceRequest,
-): readonly Pair[] {
-  if (a === b) return [];
-  const [one, other] = [a?.split('\n') ?? [], b?.split('\n') ?? []];
+function linePairs(left: Side, right: Side): readonly Pair[] {
+  const [before, after] = [left.request?.system ?? '', right.request?.system ?? ''];
+  if (before === after) return [];
+  const [a, b] = [left.redactor.text(before), right.redactor.text(after)];
+  // nothing else differs
+  if (a === b) return [['system prompt', REDACTED, REDACTED]];
+  const [one, other] = [linesOf(a), linesOf(b)];
   let first = 0;
   while (first < one.length && first < other.length && one[first] === other[first]) first += 1;
   let last = 0;
@@ -65,52 +64,69 @@ function linePairs(
     const lineOf = (lines: readonly string[]): string | null =>
       at < lines.length - last ? (lines[at] ?? null) : null;
     return [`system prompt, line ${at + 1}`, lineOf(one), lineOf(other)];
-  }).filter(([, before, after]) => before !== after);
+  }).filter(([, before_, after_]) => before_ !== after_);
 }
 
-function toolPairs(
-  { tools: a }: InferenceRequest,
-  { tools: b }: InferenceRequest,
-): readonly Pair[] {
-  const texts = (tools: InferenceRequest['tools']): Map<string, string> =>
-    new Map(tools.map((tool) => [tool.name, JSON.stringify(tool)]));
-  const [one, other] = [texts(a), texts(b)];
-  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name): Pair[] => {
-    const [before = null, after = null] = [one.get(name), other.get(name)];
-    return before === after ? [] : [[`tool ${name}`, before, after]];
-  });
+const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
+
+/** Pairs values as JSON; none if they are equal. */
+function jsonPair(where: string, values: readonly [unknown, unknown], sides: Sides): Pair[] {
+  const [before, after] = values.map((value) => JSON.stringify(value));
+  if (before === after) return [];
+  const [one = null, other = null] = sides.map(({ redactor }, i) =>
+    values[i] === undefined ? null : JSON.stringify(redactor.value(values[i])),
+  );
+  return [[where, one, other]];
 }
 
-function settingPairs(a: InferenceRequest, b: InferenceRequest): readonly Pair[] {
+type Sides = readonly [left: Side, right: Side];
+
+function toolPairs(left: Side, right: Side): readonly Pair[] {
+  const byName = ({ request }: Side): ReadonlyMap<string, unknown> =>
+    new Map(request?.tools.map((tool) => [tool.name, tool]));
+  const [one, other] = [byName(left), byName(right)];
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
+    jsonPair(`tool ${name}`, [one.get(name), other.get(name)], [left, right]),
+  );
+}
+
+function settingPairs(left: Side, right: Side): readonly Pair[] {
   const parts = [
-    ['tool choice', a.toolChoice, b.toolChoice],
-    ['response format', a.responseFormat, b.responseFormat],
+    ['tool choice', 'toolChoice'],
+    ['response format', 'responseFormat'],
   ] as const;
-  return parts.flatMap(([where, before, after]): Pair[] => {
-    const [one, other] = [JSON.stringify(before), JSON.stringify(after)];
-    return one === other ? [] : [[where, one, other]];
-  });
+  return parts.flatMap(([where, key]) =>
+    jsonPair(where, [left.request?.[key], right.request?.[key]], [left, right]),
+  );
 }
 
-function messagePairs(
-  { messages: a }: InferenceRequest,
-  { messages: b }: InferenceRequest,
-): readonly Pair[] {
+function messagePairs(left: Side, right: Side): readonly Pair[] {
   const pairs: Pair[] = [];
-  for (let i = 0; i < Math.max(a.length, b.length) && pairs.length <= MOST_PLACES; i++) {
-    const [one, other] = [textOf(a.at(i)), textOf(b.at(i))];
-    const { role = '' } = a.at(i) ?? b.at(i) ?? {};
-    if (one !== other) pairs.push([`message ${i + 1} (${role})`, one, other]);
+  const [a, b] = [left.request?.messages, right.request?.messages];
+  const count = Math.max(a?.length ?? 0, b?.length ?? 0);
+  for (let i = 0; i < count && pairs.length <= MOST_PLACES; i++) {
+    const [one, other] = [a?.at(i), b?.at(i)];
+    const { role = '' } = one ?? other ?? {};
+    if (textOf(one) !== textOf(other))
+      pairs.push([
+        `message ${i + 1} (${role})`,
+        textOf(one, left.redactor),
+        textOf(other, right.redactor),
+      ]);
   }
   return pairs;
 }
 
 /** What the model reads of a message: ids and times are no difference. */
-function textOf(message: Message | undefined): string | null {
+function textOf(message: Message | undefined, redactor: Redactor | null = null): string | null {
   if (!message) return null;
   const { role, text, content, toolCalls } = message;
-  const calls = toolCalls.map(({ name, args }) => `→ ${name} ${JSON.stringify(args)}`);
+  const plain = (value: unknown): string => JSON.stringify(redactor?.value(value) ?? value);
+  const calls = toolCalls.map(({ name, args }) => `→ ${name} ${plain(args)}`);
   const parts = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
-  const files = parts.map((part) => `[${JSON.stringify(part).slice(0, 200)}]`);
-  return [text, ...calls, ...files].filter(Boolean).join('\n') || `(empty ${role} message)`;
+  const files = parts.map((part) =>
+    redactor ? `[${redactor.text(fileText(fileFacts(part)))}]` : plain(part),
+  );
+  const said = redactor?.text(text) ?? text;
+  return [said, ...calls, ...files].filter(Boolean).join('\n') || `(empty ${role} message)`;
 }

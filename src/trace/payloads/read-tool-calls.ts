@@ -75,7 +75,7 @@ export function toolCallDocuments(
           : null,
       approval: result?.approval ? redactor.value(result.approval) : null,
       attempts: attemptsOf(call.id, around),
-      files: result?.files ?? [],
+      files: redactor.value(result?.files ?? []),
     };
   });
 }

@@ -173,7 +173,7 @@ function contentOf(
         argsRaw === undefined ? redactor.value(args) : redactor.text(argsRaw),
       ),
     })),
-    files: filesIn(content),
+    files: redactor.value(filesIn(content)),
   };
 }
 
