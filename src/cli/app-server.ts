@@ -45,6 +45,8 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
     agents,
     name,
     store: storeLabel,
+    // the console is for those who build the product
+    payloads: files !== null,
     ...(config?.mcp && { mcp: mcpServer({ runtime, agents, name }) }),
     ...(config?.agUi && { agUi: agUiServer({ runtime }) }),
     ...(config?.pusher && { pusher: config.pusher }),

@@ -108,6 +108,7 @@ const serverFields: Readonly<Record<keyof NonNullable<OnwardConfig['server']>, t
   grants: true,
   maxBodyBytes: true,
   maxStreams: true,
+  payloads: true,
   rateLimit: true,
 };
 

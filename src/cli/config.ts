@@ -49,6 +49,7 @@ export interface OnwardConfig {
     | 'grants'
     | 'maxBodyBytes'
     | 'maxStreams'
+    | 'payloads'
     | 'rateLimit'
   >;
   /** Whether `onward dev` and `onward serve` also serve MCP clients, at `POST /api/mcp`. Default false. */

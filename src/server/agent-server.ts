@@ -89,8 +89,9 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     ...overviewRoutes(runtime),
     ...historyRoutes(runtime, caps, config),
     ...replayRoutes(runtime),
-    exportRoute(runtime),
-    ...payloadRoutes(runtime),
+    ...[exportRoute(runtime), ...payloadRoutes(runtime)].map((route) =>
+      options.payloads ? route : { ...route, handle: noPayloads },
+    ),
     eventRoute(events, streams),
     ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
@@ -187,6 +188,14 @@ function checkedBase(path: string): string {
   if (typeof base === 'string' && /^(?:\/[\w.~-]+)*$/.test(base)) return base;
   throw invalidOption('basePath', path, 'a path such as /api');
 }
+
+/** Refuses what is for those who build the product: the sessions of an owner have its prompts. */
+const noPayloads = (): never => {
+  throw new ApiRefusal(
+    'not_found',
+    'This server does not show what models and tools got. Enable it with the option payloads.',
+  );
+};
 
 const noPath = (): ApiRefusal =>
   new ApiRefusal('not_found', 'This path does not exist. See openapi.json.');

@@ -30,6 +30,11 @@ export interface AgentServerOptions {
    * `onward/evals/node`. Needs `admin`. Default: no such routes.
    */
   readonly evals?: EvalReports;
+  /**
+   * Whether owners may read what models and tools got: requests with system prompt, tools and reasoning, payloads of
+   * calls, comparisons and exports. Default false: the users of a product would read its prompts.
+   */
+  readonly payloads?: boolean;
   /** Agents that `/info` describes. */
   readonly agents?: readonly (AnyAgent | AgentEntry)[];
   /** Name of the server for `/info`. Default `onward`. */

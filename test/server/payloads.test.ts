@@ -65,7 +65,14 @@ async function story(): Promise<{ ask: Ask; runtime: SessionRuntime }> {
     .withHooks(noting)
     .build();
   const runtime = runtimeOn(sqlitePlace().open(), agent);
-  const server = agentServer({ runtime, owner, agents: [agent], name: 'test', rateLimit: null });
+  const server = agentServer({
+    runtime,
+    owner,
+    agents: [agent],
+    name: 'test',
+    rateLimit: null,
+    payloads: true,
+  });
   onTestFinished(() => server.close());
   await runtime.create({ owner: 'ann', id: 's' });
   const { pendingApprovals } = await runtime.send('s', 'Look up Narva.', waiting);
@@ -76,6 +83,27 @@ async function story(): Promise<{ ask: Ask; runtime: SessionRuntime }> {
 }
 
 describe('the payloads of a step over HTTP', () => {
+  it('are refused to owners unless the server shows payloads', async () => {
+    const agent = builderWith(followingDriver([final('Done.')])).build();
+    const runtime = runtimeOn(sqlitePlace().open(), agent);
+    const server = agentServer({ runtime, owner, agents: [agent] });
+    onTestFinished(() => server.close());
+    await runtime.create({ owner: 'ann', id: 's' });
+    await runtime.send('s', 'Go.', waiting);
+    const ask = asking(server);
+    for (const path of [
+      'model-call?step=1',
+      'tool-calls?step=1',
+      'payload?step=1&part=system',
+      'export',
+    ])
+      expect(await ask(`GET /api/sessions/s/${path}`)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found' } },
+      });
+    expect((await ask('GET /api/compare?left=s&right=s')).status).toBe(404);
+  });
+
   it('are the request with changes by hooks, new parts marked, and the answer, without secrets', async () => {
     const { ask } = await story();
     const { body, text } = await ask('GET /api/sessions/s/model-call?step=2');
@@ -202,6 +230,7 @@ describe('two runs beside each other', () => {
       agents: [other],
       name: 't',
       rateLimit: null,
+      payloads: true,
     });
     onTestFinished(() => server.close());
     const ask = asking(server);

@@ -112,6 +112,7 @@ export function setup({
     rateLimit: null,
     mcp: mcpServer({ runtime }),
     agUi: agUiServer({ runtime }),
+    payloads: true,
     onError: (error) => errors.push(error),
     ...options,
   });
