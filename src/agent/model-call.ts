@@ -79,8 +79,10 @@ function requestFor(run: Run, draft: StepDraft): InferenceRequest {
   const { catalog } = offered.found ?? {};
   const prompt = catalog === undefined ? system : [system, catalog].filter(Boolean).join('\n\n');
   const isChanged = system !== agent.systemPrompt;
-  draft.view = { ...viewOf(run), ...(!isChanged && { prompt }) };
-  const { view } = draft.view;
+  const sent = viewOf(run);
+  // only a journal keeps what rebuilds the request
+  if (run.journal !== null) draft.view = isChanged ? sent : { ...sent, prompt };
+  const { view } = sent;
   return {
     system: prompt,
     // a prompt that changes between steps is not worth a mark, unless the user set one
