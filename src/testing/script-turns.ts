@@ -86,21 +86,23 @@ function answersTo({ steps, state, agents }: SessionExport): Answers {
       | EventOf<'AgentPaused'>
       | undefined;
     const open = new Set(next?.pendingApprovals.map(({ callId }) => callId));
-    const answers: Record<string, ApprovalAnswer> = {};
+    const answers = new Map<string, ApprovalAnswer>();
     for (const { callId } of paused.pendingApprovals) {
       const found = records.get(callId);
       if (open.has(callId) || !found?.result.approval) continue;
       const { decision } = found.result.approval;
-      answers[callId] =
+      answers.set(
+        callId,
         decision === 'denied'
           ? { deny: resultText(found.result.value).replace(DENIED, '') }
           : {
               approve: true,
               ...(decision === 'edited' && { args: found.args }),
               ...(remembered.has(found.tool) && { remember: 'session' }),
-            };
+            },
+      );
     }
-    return answers;
+    return Object.fromEntries(answers);
   };
 }
 

@@ -8,7 +8,18 @@ import type { DevProcess } from './dev-process.ts';
 /** Folder for screenshots of every view. */
 const shots = process.env['ONWARD_SHOTS'];
 if (shots !== undefined) mkdirSync(shots, { recursive: true });
-export const keepsPictures: boolean = shots !== undefined;
+
+/** Each theme and each width; all four combinations for screenshots. */
+export const looks: readonly (readonly [theme: 'light' | 'dark', width: number])[] = [
+  ['light', 1280],
+  ['dark', 390],
+  ...(shots === undefined
+    ? []
+    : ([
+        ['dark', 1280],
+        ['light', 390],
+      ] as const)),
+];
 
 /** The console in a tab, with its errors. */
 export interface Tab {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchBrowser } from '../setup/browser.ts';
 import { until } from '../setup/sessions.ts';
-import { keepsPictures, look, openTab, type Tab } from './console-page.ts';
+import { look, looks, openTab, type Tab } from './console-page.ts';
 import { api, discard, startDev, type DevProcess } from './dev-process.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -35,18 +35,6 @@ afterAll(async () => {
   await browser?.close();
   await discard(dev);
 });
-
-/** Each theme and each width; all four combinations for screenshots. */
-const looks = [
-  ['light', 1280],
-  ['dark', 390],
-  ...(keepsPictures
-    ? ([
-        ['dark', 1280],
-        ['light', 390],
-      ] as const)
-    : []),
-] as const;
 
 describe.each(looks)('the console, %s, %i px', (theme, width) => {
   let tab: Tab;

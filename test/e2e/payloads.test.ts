@@ -4,7 +4,7 @@ import type { Trace } from '../../src/trace/trace.ts';
 import { longTrace } from '../console/trace-fixtures.ts';
 import { launchBrowser } from '../setup/browser.ts';
 import { until } from '../setup/sessions.ts';
-import { keepsPictures, look, openTab, type Tab } from './console-page.ts';
+import { look, looks, openTab, type Tab } from './console-page.ts';
 import { api, discard, startDev, type DevProcess } from './dev-process.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -43,17 +43,6 @@ afterAll(async () => {
   await browser?.close();
   await discard(dev);
 });
-
-const looks = [
-  ['light', 1280],
-  ['dark', 390],
-  ...(keepsPictures
-    ? ([
-        ['dark', 1280],
-        ['light', 390],
-      ] as const)
-    : []),
-] as const;
 
 describe.each(looks)('the payloads of a step, %s, %i px', (theme, width) => {
   let tab: Tab;
